@@ -1,8 +1,9 @@
 """Separate the processes of Redis whose lines stand in one file: servers and sentinels, joined, merged or pasted.
 
 A line of Redis begins with its process: ``8773:M 26 Nov 2026 12:15:07.613 *``, with the letter ``X`` for a sentinel. No
-line names the server. So a process is a server's restart only if it starts after the end of one other. In containers
-all ids are small: a process whose time goes back behind its beginning is another one with the same id.
+line names the server. So a process is a server's restart only if it starts after the end of one other; where several
+had ended, nobody knows whose it is, and its lines are left out. In containers all ids are small: a process whose time
+goes back behind its beginning is another one with the same id.
 """
 
 import re
@@ -18,6 +19,7 @@ from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.reversed_files import LARGEST, LOOKED_AT, stamp
 
 SEPARATE = "it holds the lines of {} servers or sentinels of Redis: each is read apart"
+LEFT_OUT = "; {} lines are left out, of a restart that may be of each of several"
 BY = "the processes in {}"
 
 _LINE = re.compile(
@@ -67,22 +69,26 @@ class Process:
         return self.started and before.kind == self.kind and before.last < self.first and late
 
 
-def members_in(lines: Sequence[str]) -> list[list[Process]]:
-    """Return the servers and sentinels whose lines stand in a text, each as its processes.
+def members_in(lines: Sequence[str]) -> tuple[list[list[Process]], list[Process]]:
+    """Return the servers and sentinels whose lines stand in a text, each as its processes, and the processes of which
+    nobody knows whose restarts they are.
 
-    Empty when there is only one, or when names before the lines, such as those of containers, tell them apart.
+    Both are empty when there is only one, or when names before the lines, such as those of containers, tell them apart.
     """
     found = [_LINE.fullmatch(line) for line in lines]
     if len({_NO_NAME.sub("", match["before"]) for match in found if match}) != 1:
-        return []
+        return [], []
     members: list[list[Process]] = []
+    left_out: list[Process] = []
     for process in processes_in(lines, found):
         before = [member for member in members if process.may_restart(member)]
-        if len(before) == 1:
+        if len(before) > 1:
+            left_out.append(process)
+        elif before:
             before[0].append(process)
         else:
             members.append([process])
-    return members if len(members) > 1 else []
+    return (members, left_out) if len(members) > 1 else ([], [])
 
 
 def processes_in(lines: Sequence[str], found: Sequence[re.Match[str] | None]) -> list[Process]:
@@ -118,11 +124,12 @@ def read_by_process(layout: InferredLayout, into: Path) -> Iterator[InferredLayo
     zone = open_landing(layout.root)
     kept, written, read = [], InferredLayout(str(into), [], []), list(layout.read_otherwise)
     for file in layout.files:
-        members = [] if file.below else members_of(file, zone)
+        members, left_out = ([], []) if file.below else members_of(file, zone)
         if not members:
             kept.append(file)
             continue
-        read.append((file.path, SEPARATE.format(len(members))))
+        unread = sum(len(process.lines) for process in left_out)
+        read.append((file.path, SEPARATE.format(len(members)) + (LEFT_OUT.format(unread) if unread else "")))
         for number, member in enumerate(members, 1):
             node = f"{file.source_node}-{member[0].kind}-{number}"
             written.files.append(part := part_of(file, node, member, into))
@@ -134,12 +141,11 @@ def read_by_process(layout: InferredLayout, into: Path) -> Iterator[InferredLayo
         yield written
 
 
-def members_of(file: LogFile, zone: LandingZone) -> list[list[Process]]:
-    """Return the servers and sentinels of Redis in a file; empty where there are not several, or the file is larger
-    than :data:`~jobs.landing.reversed_files.LARGEST`."""
+def members_of(file: LogFile, zone: LandingZone) -> tuple[list[list[Process]], list[Process]]:
+    """Return :func:`members_in` a file; nothing for one larger than :data:`~jobs.landing.reversed_files.LARGEST`."""
     beginning = head(zone, file.path, file.size, LOOKED_AT).data.decode("utf-8", "replace").splitlines()
     if file.size > LARGEST or not any(map(_LINE.fullmatch, beginning)):
-        return []
+        return [], []
     blocks = Blocks(zone, file.path, file.size)
     text = b"".join(block.data for block in blocks) + blocks.rest
     return members_in(text.decode("utf-8", "surrogateescape").splitlines())

@@ -489,7 +489,7 @@ def test_redis_servers_and_sentinels_in_one_file_are_read_apart(
     assert [line for line in found if "IDENTITY" not in line] == wanted
     assert [how for _, how in looked.read_otherwise] == [OF_REDIS.format(6)]
     merged = told(local, tmp_path / "merged", tmp_path / "w2")[1]
-    assert not [line for line in merged if "CLOCK_SKEW" in line or "LEADER_WITHOUT_QUORUM" in line]
+    assert [json.loads(line)["rule"] for line in merged if '"rule"' in line] == ["LEADERLESS"]
 
 
 def test_redis_nodes_joined_in_one_file_lose_no_data(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:

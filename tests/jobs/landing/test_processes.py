@@ -88,7 +88,14 @@ def line(pid: int, letter: str, at: str, text: str = "Ready to accept connection
     ],
 )  # fmt: skip
 def test_whose_lines(lines: list[str], processes: list[list[str]]) -> None:
-    found = members_in(lines)
+    found, _ = members_in(lines)
     assert [[process.pid for process in member] for member in found] == processes
     kept = [text for member in found for process in member for text in process.lines]
     assert not found or sorted(kept) == sorted(text.removeprefix("all-in-one  | ") for text in lines)
+
+
+def test_a_restart_that_may_be_of_several_is_nobodys() -> None:
+    merged = [line(9, "M", "10:00:00"), line(12, "S", "10:00:01"), line(9, "M", "10:00:02"), line(15, "X", "10:09:00")]
+    members, left_out = members_in([*merged, line(20, "C", "10:03:00", STARTS), line(20, "M", "10:03:00")])
+    assert [[process.pid for process in member] for member in members] == [["9"], ["12"], ["15"]]
+    assert [process.pid for process in left_out] == ["20"]
