@@ -344,7 +344,8 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     closed = [m for m in bounds if by_majority and tenure.end_cause == DIED and m.event_id in group.once(closings)]
     latest = min(closed or bounds, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
     around = (m for m in still_heard if clocks.near_step(m) and by_majority)
-    latest = next((m for m in around if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), latest)
+    if doubtful := next((m for m in around if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), None):
+        latest = doubtful if log_stops else end  # it was over by the next start, by its own clock
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
 
 

@@ -22,10 +22,11 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, combinations, pairwise
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
+from election_replay.election_core.fold.roles import CANDIDATE, DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_replay.election_core.judge.led_between import covers
 from election_replay.election_core.model.facts import (
     Committed,
     ContactLost,
@@ -183,10 +184,21 @@ class QuorumTracker:
         return moment.event_id in self._closed
 
     def abandoned(self, tenure: Tenure, moment: Moment) -> bool:
-        """Return True when, by their own logs, so many followers may have left by a moment that no majority was left. A
-        follower with a quiet log whose process ended does not count: its last line does not tell when it ended."""
+        """Return True when, by their own logs, so few members may have followed from a moment on that no majority was
+        left. A follower with a quiet log whose process ended does not count: its last line does not tell its end."""
         left = {member.member for member in self._departed(tenure) if self._may_have_left_by(member, moment)}
-        return self._group.electorates.lost(tenure, tenure.end, left)
+        return self._group.electorates.lost(tenure, tenure.end, left.union(self._apart(tenure, moment)))
+
+    def _apart(self, tenure: Tenure, moment: Moment) -> Iterator[str]:
+        """Yield the members whose logs tell of leaders, and of none from a moment to the leader's end."""
+        elapsed, ended = self._group.clocks.elapsed, Moment(tenure.end.by, tenure.end.by, tenure.source)
+        for source in self._sources - {tenure.source}:
+            roles = self._group.roles_of(source, UNBOUNDED)
+            near = [role for role in roles if (over := until(role)) is None or elapsed(moment, over)[1] >= 0]
+            alone = all(role.role in (CANDIDATE, DOWN) for role in near if elapsed(since(role), ended)[1] >= 0)
+            shown = near and elapsed(since(near[0]), moment)[0] >= 0 and covers(self._group, source, moment, ended)
+            if shown and alone and any(role.leader is not None for role in roles):
+                yield near[0].node or source
 
     def _may_have_left_by(self, member: FollowerLost, moment: Moment) -> bool:
         source = member.latest.source
@@ -310,7 +322,9 @@ class QuorumTracker:
         """Yield the members that no longer followed a leader. These are followers, at the end of their last role under
         it; members that were down when it began; and members whose process ended while it led and did not return before
         its end."""
-        followed = self._followed.get((tenure.node, tenure.term), {})
+        elapsed = self._group.clocks.elapsed
+        of_term = self._followed.get((tenure.node, tenure.term), {})  # it may have led the term again later
+        followed = {source: roles for source, roles in of_term.items() if elapsed(since(roles[0]), tenure.end)[1] > 0}
         for source, roles in followed.items():
             left = None if source == tenure.source else self._left_for_good(roles, tenure)
             if left is not None:
@@ -368,7 +382,10 @@ class QuorumTracker:
             if role.since <= lost.since_by and lost.since <= end.by and lost.until is None
         ]
         if not ended and heard:
-            last = max(heard, key=lambda fact: (fact.since_by, fact.since))
+            under = self._followed.get((tenure.node, tenure.term), {}).get(source, ())
+            again = next((each.since for each in under if each.since > role.since), UNBOUNDED)
+            before = [fact for fact in heard if fact.since < again]
+            last = max(before or heard, key=lambda fact: (fact.since_by, fact.since))
             at = Moment(max(last.since, role.since), max(last.since_by, role.since), source, last.since_event)
             return FollowerLost(name, at, at, ended)
         at = Moment(max(end.at, role.since), end.by, source, end.event_id)
