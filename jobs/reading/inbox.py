@@ -30,7 +30,8 @@ FAMILIES = """
         SELECT found.*, root.rule AS root_rule,
             coalesce(first.finding_id, root.finding_id, found.finding_id) AS family,
             CASE WHEN first.finding_id IS NOT NULL THEN 2 WHEN root.finding_id IS NOT NULL THEN 1 ELSE 0 END AS depth,
-            CASE found.severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END AS gravity
+            CASE found.severity WHEN 'critical' THEN 0 WHEN 'warning' THEN 2 ELSE 4 END
+                + CASE found.certainty WHEN 'possible' THEN 1 ELSE 0 END AS gravity
         FROM findings AS found
         LEFT JOIN findings AS root ON root.finding_id = found.implied_by AND root.cluster = found.cluster
         LEFT JOIN findings AS first ON first.finding_id = root.implied_by AND first.cluster = root.cluster

@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import cache
@@ -45,6 +45,9 @@ Row = dict[str, Any]
 
 MEASURES = [column for column in TABLES["findings"].columns if column.type == BIGINT]
 """The columns of findings with measured values."""
+
+REPEATS = {"offset_before": "cut_to", "offset_after": "cut_from"}
+"""Measured columns, each with another one that may have the same value."""
 
 LOSSES = (
     ("messages_lost", "messages", "were cut off"),
@@ -200,11 +203,11 @@ def certainty(row: Row) -> str:
     return "possible: the logs fit it, but do not show it for sure"
 
 
-def measures(row: Row) -> Iterator[tuple[str, str]]:
-    """Yield (meaning, value) of the measured columns of a finding."""
+def measures(row: Row, but: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield (meaning, value) of the measured columns of a finding, without those in ``but``."""
     for column in MEASURES:
-        value = row[column.name]
-        if value is not None:
+        value, same = row[column.name], REPEATS.get(column.name)
+        if value is not None and column.name not in but and (same is None or row[same] != value):
             shown = seconds(value) if column.unit == "ms" else f"{value:,} {column.unit or ''}".rstrip()
             yield column.comment.removesuffix(".").replace("`unit`", row.get("unit") or "its own unit"), shown
 
@@ -223,9 +226,18 @@ def lost(row: Row) -> Iterator[str]:
         yield f"{row['messages_repeated']:,} {REPEATED}"
 
 
+def in_phrases(row: Row) -> set[str]:
+    """Return the measured columns that the phrases of :func:`lasting` and :func:`lost` tell."""
+    lasts = next((pair for pair in LASTING if any(row[name] is not None for name in pair)), ())
+    return {*lasts, *(column for column, _, _ in LOSSES), "messages_repeated"}
+
+
+LASTING = (("overlap_min_ms", "overlap_max_ms"), ("duration_min_ms", "duration_max_ms"))
+
+
 def lasting(row: Row) -> str:
     """Return a finding's duration as text; empty if unknown."""
-    for least, most in (("overlap_min_ms", "overlap_max_ms"), ("duration_min_ms", "duration_max_ms")):
+    for least, most in LASTING:
         if row[least] is not None or row[most] is not None:
             low, high = row[least] or 0, row[most]
             return f"at least {seconds(low)}" if high is None else between(low * 1000, high * 1000)

@@ -10,7 +10,7 @@ from election_replay.jobs.reading.incident import Incident, incident
 from election_replay.jobs.reading.marks import marks_of
 from election_replay.jobs.reading.next_steps import steps_of
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import Row, certainty, lasting, lost, measures, when
+from election_replay.jobs.reading.words import Row, certainty, in_phrases, lasting, lost, measures, when
 from election_replay.jobs.showing.dashboard_frame import SHOWN, Here, NotThere, Page
 from election_replay.jobs.showing.dashboard_group import edge, links_of
 from election_replay.jobs.showing.dashboard_review import MOST_CHARACTERS
@@ -90,7 +90,7 @@ def answers(explained: Explanation) -> Iterator[tuple[str, str]]:
     yield "What would refute it", rule.refuted_by
     yield "What limits it", " ".join(limits(explained))
     yield "Source", rule.source
-    yield from measures(finding)
+    yield from measures(finding, in_phrases(finding))
 
 
 def around(published: Published, finding: Row) -> Incident:

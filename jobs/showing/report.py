@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.repetitions import collapsed
 from election_replay.jobs.reading.story import beyond, damage, outcome, story_by_host, unseen
-from election_replay.jobs.reading.words import Row, certainty, listed, lost, measures
+from election_replay.jobs.reading.words import Row, certainty, in_phrases, lasting, listed, lost, measures, when
 from election_replay.jobs.runbook.rules import catalogue
 from election_replay.jobs.showing.picture import Links, picture
 from election_replay.jobs.showing.rendering import render
@@ -46,9 +46,10 @@ def answers(finding: Row) -> Iterator[tuple[str, str]]:
     """Yield (question, answer) pairs about a finding."""
     rule = catalogue()[finding["rule"]]
     yield "How sure", certainty(finding)
+    yield "How long", lasting(finding) or when(finding)
     if losses := "; ".join(lost(finding)):
         yield "Lost", losses
     yield "Rule", rule.meaning
     yield "What would refute it", rule.refuted_by
     yield "Source", rule.source
-    yield from measures(finding)
+    yield from measures(finding, in_phrases(finding))

@@ -235,6 +235,26 @@ def test_what_the_inbox_lists_stands_in_its_address(client: FlaskClient, query: 
     assert f"of {len(ids)} findings" in words(page)
 
 
+def test_what_is_sure_stands_before_what_is_only_possible(tmp_path: Path) -> None:
+    tables = blank(tmp_path / "w")
+    for number, (severity, certainty) in enumerate(
+        (("critical", "proven"), ("critical", "definite"), ("critical", "possible"), ("warning", "proven"))
+    ):
+        sure = {"severity": severity, "certainty": certainty}
+        put(tables, "findings", finding(str(number), "LEADERLESS", number, number + 1, **sure))
+    publish(tables)
+    client = shown.dashboard(tables).test_client()
+    assert listed(asked(client, "/")) == ["1", "0", "2", "3"]
+    assert listed(asked(client, "/?sort=newest")) == ["3", "2", "1", "0"]
+
+
+def test_a_finding_tells_each_measure_once(client: FlaskClient) -> None:
+    text = words(asked(client, "/finding?id=f1"))
+    assert re.search(r"How long\s*29 s to 31 s", text)
+    assert "Smallest overlap" not in text
+    assert "Bytes that were cut off" not in text
+
+
 def test_what_is_new_since_a_moment(tmp_path: Path) -> None:
     tables = blank(tmp_path / "w")
     put(tables, "findings", finding("old", "LEADERLESS", 0, 1, first_seen_run="r0", first_seen_at=at(0)))
