@@ -16,10 +16,8 @@ from election_replay.election_core.dialects.dialect import Dialect, Record
 from election_replay.election_core.dialects.etcd import dialect as etcd
 from election_replay.election_core.dialects.layouts import any_layout
 from election_replay.election_core.dialects.readings import in_layout, is_event
-from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_replay.election_core.dialects.systems import SYSTEMS
-from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
 from election_replay.election_core.model.events import Event, saying
 
 __all__ = [
@@ -45,29 +43,16 @@ TICK = "TICK"
 
 KINDS: dict[str, str] = {
     TICK: "this log was being written then; made of lines that are otherwise not of interest",
-    **rocketmq.TABLE.kinds,
     **rocketmq_metadata.KINDS,
-    **zookeeper.TABLE.kinds,
-    **etcd.TABLE.kinds,
     **{kind: meaning for system in SYSTEMS for kind, meaning in system.table.kinds.items()},
     **canonical.KINDS,
 }
 """Every kind of event and its meaning: the closed enumeration."""
 
-FLOODS = frozenset[str]().union(
-    rocketmq.TABLE.floods,
-    zookeeper.TABLE.floods,
-    etcd.TABLE.floods,
-    *(system.table.floods for system in SYSTEMS),
-)
+FLOODS = frozenset[str]().union(*(system.table.floods for system in SYSTEMS))
 """Kinds of which one event in ten seconds, for each consumer group and topic, is enough; no rule reads them."""
 
-LOGS: Mapping[str, Dialect] = {
-    **dict.fromkeys(sorted(rocketmq.STREAMS), rocketmq.ROCKETMQ),
-    **dict.fromkeys(zookeeper.STREAMS, zookeeper.ZOOKEEPER),
-    **dict.fromkeys(etcd.STREAMS, etcd.ETCD),
-    **{stream: system.dialect for system in SYSTEMS for stream in system.streams},
-}
+LOGS: Mapping[str, Dialect] = {stream: system.dialect for system in SYSTEMS for stream in system.streams}
 
 SHARED: Mapping[str, tuple[Dialect, ...]] = {
     stream: tuple(system.dialect for system in SYSTEMS if stream in system.shared_streams)
@@ -96,7 +81,6 @@ STREAMS: Mapping[str, Dialect] = {**dict.fromkeys(canonical.STREAMS, CANONICAL),
 """The dialect of a file by its name or a pattern; the first that fits counts."""
 
 DIALECTS: tuple[Dialect, ...] = (
-    *(rocketmq.ROCKETMQ, zookeeper.ZOOKEEPER, etcd.ETCD),
     *(system.dialect for system in SYSTEMS),
     CANONICAL,
 )
@@ -116,9 +100,10 @@ def dialect_for(stream: str, first_line: str = "", streams: Mapping[str, Dialect
 
 def stream_in_system(stream: str, dialect: str | None) -> str:
     """Return the stream name of a file, prefixed with its system's name where another system uses the same file name,
-    or where no process of the system uses it. ``dialect`` is its dialect by name, with or without a layout."""
+    or where no process of the system uses it, unless it ``keeps_names``. ``dialect`` is its dialect by name, with or
+    without a layout."""
     spoken = (dialect or "").partition(" ")[0]
-    system = next((system for system in SYSTEMS if system.name == spoken), None)
+    system = next((system for system in SYSTEMS if system.name == spoken and not system.keeps_names), None)
     shared = any(sharer.name == spoken for sharer in SHARED.get(stream, ()))
     return f"{spoken}-{stream}" if system is not None and (shared or not system.writes(stream)) else stream
 

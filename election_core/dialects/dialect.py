@@ -133,9 +133,9 @@ def signs(kind: str, *templates: str) -> tuple[Text, ...]:
     )
 
 
-def under(protocol: str, texts: Iterable[Text]) -> tuple[Text, ...]:
-    """Return the texts with ``protocol`` set, unless a text names one of its own."""
-    return tuple(replace(text, sets={"protocol": protocol, **text.sets}) for text in texts)
+def under(protocol: str, texts: Iterable[Text], *does: Deed) -> tuple[Text, ...]:
+    """Return the texts with ``protocol`` set, unless a text names one of its own; ``does`` are effects of all."""
+    return tuple(replace(text, sets={"protocol": protocol, **text.sets}, does=(*text.does, *does)) for text in texts)
 
 
 def on_thread(*beginnings: str) -> Condition:

@@ -1,14 +1,17 @@
-"""The systems that are described by a row: a new one is its folder and a line here."""
+"""All systems, each described by a row: a new one is its folder and a line here."""
 
 from election_replay.election_core.dialects.described.dialect import SYSTEM as DESCRIBED
+from election_replay.election_core.dialects.etcd.system import SYSTEM as ETCD
 from election_replay.election_core.dialects.hashicorp.system import SYSTEM as HASHICORP
 from election_replay.election_core.dialects.kafka.system import SYSTEM as KAFKA
 from election_replay.election_core.dialects.redis.system import SYSTEM as REDIS
+from election_replay.election_core.dialects.rocketmq.system import SYSTEM as ROCKETMQ
 from election_replay.election_core.dialects.system import System
+from election_replay.election_core.dialects.zookeeper.system import SYSTEM as ZOOKEEPER
 from election_replay.election_core.model.deeds import Deed
 
-SYSTEMS: tuple[System, ...] = (KAFKA, REDIS, HASHICORP, DESCRIBED)
-"""RocketMQ, ZooKeeper and etcd have no row yet: the packages that read them name them."""
+SYSTEMS: tuple[System, ...] = (ROCKETMQ, ZOOKEEPER, ETCD, KAFKA, REDIS, HASHICORP, DESCRIBED)
+"""In the order in which they are tried on a line that several may have written."""
 
 
 def kinds_that(deed: Deed) -> frozenset[str]:

@@ -27,28 +27,16 @@ SNAPSHOTS = "snapshots"
 """The "process" of copied metadata files: the collector that copied them, even while their owner was dead."""
 
 
-_PROCESSES = (
-    ("namesrv", NAMESERVER),
-    ("controller", CONTROLLER),
-    ("dledger", CONTROLLER),
-    ("jraft", CONTROLLER),
-    ("etcd", ETCD),
-    ("zookeeper", ZOOKEEPER),
-)
-"""Beginnings of file names and the process that writes them; a broker writes all files that no system claims."""
-
-
 @lru_cache(maxsize=4096)
 def process_of(stream: str) -> str:
-    """Return the process of a machine that writes a file, by the file's name; a file of canonical events is its own."""
+    """Return the process of a machine that writes a file, by the file's name; a file of canonical events is its own. A
+    broker writes all files that no system claims."""
     if "/" in stream:  # only a snapshot has a folder in its name
         return SNAPSHOTS
     if stream.endswith(".events.jsonl"):
         return stream
-    known = next((process for beginning, process in _PROCESSES if stream.startswith(beginning)), None)
-    if known is None and (system := system_that_writes(stream)) is not None:
-        return system.process_of(stream)
-    return known or BROKER
+    system = system_that_writes(stream)
+    return BROKER if system is None else system.process_of(stream)
 
 
 def is_snapshot(stream: str) -> bool:

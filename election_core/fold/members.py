@@ -12,7 +12,6 @@ without a stop, or if the process starts at one address, at another, and at the 
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from itertools import pairwise
 
 from election_replay.election_core.fold.declared import Deed, kinds_that
@@ -20,11 +19,7 @@ from election_replay.election_core.fold.identity import ELECTED_MODE_SETTINGS, I
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.model.fold_event import FoldEvent
 
-_NAME_SPEAKER = ("CTL_APPLIED", "CTL_CANDIDATE", "CTL_FOLLOWER", "CTL_LEADER_BEGIN", "DL_", "ETCD_", "RAFT_", "ZK_")
-"""Beginnings of the kinds whose ``node`` is the member that wrote the line."""
-_NAME_ANOTHER = frozenset({"DL_TAKE_DONE"})
-"""Kinds whose ``node`` is not the writer: here, the candidate that was told to take the leadership over."""
-_DECLARED = kinds_that(Deed.NAMES_WRITER)
+_NAME_SPEAKER = kinds_that(Deed.NAMES_WRITER)
 
 
 def speaker_of(event: FoldEvent) -> str | None:
@@ -34,12 +29,7 @@ def speaker_of(event: FoldEvent) -> str | None:
 
 def named_speaker(kind: str, node: str | None) -> str | None:
     """Return ``node`` if lines of this kind name their writer; else ``None``."""
-    return node if _names_speaker(kind) else None
-
-
-@cache
-def _names_speaker(kind: str) -> bool:
-    return (kind.startswith(_NAME_SPEAKER) and kind not in _NAME_ANOTHER) or kind in _DECLARED
+    return node if kind in _NAME_SPEAKER else None
 
 
 def name_at(time: int, names: Sequence[tuple[int, str]], incarnations: list[Incarnation]) -> str | None:

@@ -32,55 +32,18 @@ MANY = 30
 UNSETTLED = LATE + _BEFORE_MARKER + Timeout.SETTLES.us
 """Gaps closer than this many us to the last line of a night are all kept: later lines may still explain them."""
 
-FIRST_KINDS = kinds_that(Deed.FIRST_LINE)
-LAST_START_KINDS = frozenset({"BRK_BOOT", "CTL_BOOT", "NS_BOOT"}) | kinds_that(Deed.STARTED)
+LAST_START_KINDS = kinds_that(Deed.STARTED)
 """The last lines of a start: any later start line belongs to the next start, even if its first lines are lost."""
-START_KINDS = LAST_START_KINDS.union(
-    FIRST_KINDS,
-    kinds_that(Deed.STARTS),
-    {
-        "BRK_BOOT",
-        "CFG_ITEM",
-        "CTL_BOOT",
-        "CTL_TLS",
-        "DL_LISTEN",
-        "DL_STORE_COMMITTED",
-        "DL_STORE_RECOVERED_TO",
-        "DL_STORE_RECOVER_BEGIN",
-        "ETCD_BOOT",
-        "ETCD_MEMBER_FORCED",
-        "ETCD_MEMBER_RESTARTS",
-        "ETCD_MEMBER_STARTS",
-        "ETCD_VERSION",
-        "HA_KIND_AUTO",
-        "HA_KIND_DEFAULT",
-        "NS_BOOT",
-        "RAFT_START",
-        "STORE_LAST_SHUTDOWN",
-        "STORE_LOADED",
-        "ZK_BOOT",
-        "ZK_START",
-        "ZK_VERSION",
-    },
-)
+START_KINDS = LAST_START_KINDS | kinds_that(Deed.FIRST_LINE) | kinds_that(Deed.STARTS)
 """Lines that a process writes once, at its start. Any of them may be lost; a second one of a kind is a second start."""
 COME_BEFORE = {"DL_LISTEN": ("DL_STORE_COMMITTED", "DL_STORE_RECOVERED_TO", "DL_STORE_RECOVER_BEGIN")}
 """Lines that one start writes, if at all, before another line: after that line they belong to the next start. A DLedger
 process with an empty store only logs that it listens. Source: DLedger 0.2.6, DLedgerServer#startup: the store starts
 before the RPC service."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
-FIRST_LINES = START_SETTINGS | {"ETCD_BOOT", "ZK_BOOT"} | FIRST_KINDS
+FIRST_LINES = START_SETTINGS | kinds_that(Deed.FIRST_LINE)
 """The first lines of a program: lines long before one of them belong to an earlier run."""
-STOP_KINDS = kinds_that(Deed.STOPS).union(
-    {
-        "BRK_SHUTDOWN_BEGIN",
-        "ETCD_SIGNAL",
-        "ETCD_STOPPED",
-        "ETCD_STOPPING",
-        "ETCD_TRANSFER_SKIPPED",
-        "SRV_SHUTDOWN_BEGIN",
-    }
-)
+STOP_KINDS = kinds_that(Deed.STOPS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 Release = tuple[int, int]
 """Major and minor number."""
 
-KNOWN: Mapping[str, tuple[Release, Release]] = {
-    "RocketMQ": ((4, 5), (5, 5)),
-    "ZooKeeper": ((3, 4), (3, 9)),
-    "etcd": ((3, 3), (3, 7)),
-    **{system.title: system.releases for system in SYSTEMS},
-}
+KNOWN: Mapping[str, tuple[Release, Release]] = {system.title: system.releases for system in SYSTEMS}
 """The first and the last known release of each system; all between them are known too."""
 
 _RELEASE = re.compile(r"(\d{1,4})\.(\d{1,4})(?:\.\d{1,6})?")
@@ -80,10 +75,6 @@ def _ordinal(event: FoldEvent) -> str | None:
 RELEASE_CLAIMS: Mapping[str, tuple[str, Callable[[FoldEvent], str | None]]] = {
     "CFG_ITEM": ("RocketMQ", _home),
     "NET_ANSWER_LOST": ("RocketMQ", _ordinal),
-    "ZK_VERSION": ("ZooKeeper", _printed),
-    "ETCD_BOOT": ("etcd", _printed),
-    "ETCD_SERVER_STARTS": ("etcd", _printed),
-    "ETCD_VERSION": ("etcd", _printed),
     **{kind: (system.title, _printed) for kind, system in systems_by_kind(Deed.TELLS_RELEASE).items()},
 }
 """The kinds of lines that name a release, and how to read it."""

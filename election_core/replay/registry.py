@@ -90,7 +90,8 @@ def broker_or_stream(stream: str) -> str | None:
 def whole_process(stream: str) -> str | None:
     """Return one name for all streams of a process, whatever its files are called."""
     system = system_that_writes(stream)
-    return broker_or_stream(stream) if system is None or system.process is None else system.stream
+    one_file = None if system is None or system.process is None else system.stream
+    return one_file or broker_or_stream(stream)
 
 
 def broker_and_snapshots(stream: str) -> str | None:

@@ -403,11 +403,7 @@ def node_of(folder: str, node: str | None, node_from: str) -> str:
     return folder if dot and host.casefold() == folder.casefold() else node
 
 
-PROCESS_STREAMS = {
-    "etcd": "etcd.log",
-    "zookeeper": "zookeeper.log",
-    **{system.name: system.stream for system in SYSTEMS},
-}
+PROCESS_STREAMS = {system.name: system.stream for system in SYSTEMS if system.stream}
 """By system, the stream of a process where no name tells it: the log that it writes unless it is told otherwise."""
 
 

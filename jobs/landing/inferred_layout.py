@@ -31,7 +31,7 @@ PLACES = frozenset(
     {
         *("log", "logs", "rocketmqlogs", "otherdays", "nodes", "node", "hosts", "servers", "brokers", "pods"),
         *("var", "opt", "usr", "home", "root", "data", "store", "tmp", "mnt", "srv", "app", "apps"),
-        *("rocketmq", "zookeeper", "etcd", "dledger", "output", "archive", "backup", "old"),
+        *("output", "archive", "backup", "old"),
         *(place for system in SYSTEMS for place in (system.name, *system.places)),
     }
 )
@@ -40,7 +40,7 @@ PLACES = frozenset(
 _DAY = re.compile(r"(?:19|20)\d\d[-_.]?\d\d[-_.]?\d\d.*")
 _PLAIN = sorted((name.removesuffix(".log") for name in STREAMS if not set(name) & set("*?[")), key=len, reverse=True)
 _NAMES = "|".join(map(re.escape, _PLAIN))
-_LOGS = "|".join(map(re.escape, (*_PLAIN, "etcd", "zookeeper", *(system.name for system in SYSTEMS))))
+_LOGS = "|".join(map(re.escape, (*_PLAIN, *(system.name for system in SYSTEMS if system.stream))))
 _BEFORE = re.compile(rf"(?P<node>.+?)[-_.@+ ](?P<log>(?:{_LOGS})\.(?:log|out)|zookeeper-.+-server-.+\.(?:log|out))")
 _AFTER = re.compile(rf"(?P<log>{_NAMES})[-_.@+ ](?P<node>.+)\.log")
 _SERVER = re.compile(r"zookeeper-.*?-server-(?P<node>.+)\.(?:out|log)|etcd[-_.]?(?P<member>.+)\.log")

@@ -14,10 +14,10 @@ from election_replay.jobs.runbook.rules import catalogue
 CERTAINTIES = ("proven", "definite", "possible")
 
 SYSTEMS = {
-    "RocketMQ": ("acting_master", "broker_identity", "controller", "dledger", "metadata", "order_lock", "writes"),
-    "etcd and other raft": ("raft",),
-    "ZooKeeper": ("zab",),
-    **{system.title: tuple(spoken.protocol for spoken in system.protocols) for system in ROWS_OF_SYSTEMS},
+    **{
+        "etcd and other raft" if system.title == "etcd" else system.title: tuple(of.protocol for of in system.protocols)
+        for system in ROWS_OF_SYSTEMS
+    },
     "Bully and ring": ("bully", "token_ring"),
 }
 """The protocols of each system, by the name that readers filter by."""

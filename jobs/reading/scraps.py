@@ -3,11 +3,9 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 from election_replay.election_core.dialects import SYSTEMS
-from election_replay.election_core.dialects.etcd import dialect as etcd
-from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
-from election_replay.election_core.fold.identity import CONTROLLER, ETCD, NAMESERVER, ZOOKEEPER, process_of
 from election_replay.jobs.reading.clocks import Clocks
 from election_replay.jobs.reading.notices import Notice, counted_kinds, meaning, notices_of
 from election_replay.jobs.reading.published import Published
@@ -21,21 +19,6 @@ SILENT = """
         SELECT (cluster, source_node) FROM role_intervals WHERE source_node IS NOT NULL)
     GROUP BY cluster, source_node, stream ORDER BY cluster, source_node, stream
 """
-
-ASK_FOR = {
-    ETCD: "the whole log of each etcd member, from before its start or the trouble (journalctl -u etcd, or kubectl "
-    "logs and kubectl logs --previous of each pod)",
-    ZOOKEEPER: "the whole server log of each ZooKeeper server (zookeeper.log, or what it prints), at level INFO",
-    NAMESERVER: "broker.log, broker_default.log and store.log of each broker, and controller.log where there are "
-    "controllers: a name server does not know who leads",
-    CONTROLLER: "controller.log and jraft.log or controller_default.log of each controller, from its start on",
-}
-"""The files that show roles, by the process whose files were given."""
-
-OF_A_BROKER = (
-    "all of ~/logs/rocketmqlogs of each broker: broker.log names its set and id, broker_default.log holds DLedger's "
-    "elections, store.log the replication; and controller.log where there are controllers"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +72,5 @@ def scraps(published: Published) -> Iterator[Scrap]:
 def asked_for(stream: str, kinds: Collection[str]) -> str:
     """Return the files that would show the leader, for a source with this stream and these kinds of lines."""
     of_lines = (system for system in SYSTEMS if not system.table.kinds.keys().isdisjoint(kinds))
-    system = next(of_lines, None) or next((system for system in SYSTEMS if system.writes(stream)), None)
-    if system is not None:
-        return system.telling_files
-    for process, table in (
-        (ETCD, etcd.TABLE),
-        (ZOOKEEPER, zookeeper.TABLE),
-    ):  # the stream's name says nothing if a file was renamed
-        if not table.kinds.keys().isdisjoint(kinds):
-            return ASK_FOR[process]
-    return ASK_FOR.get(process_of(stream), OF_A_BROKER)
+    by_name = (system for system in SYSTEMS if system.writes(stream))
+    return next(chain(of_lines, by_name), SYSTEMS[0]).telling_files(stream)

@@ -44,7 +44,7 @@ ENDED = {
 """Phrases for the end of a member's process."""
 
 NO_FAREWELL = frozenset(
-    {"zab", *(spoken.protocol for system in SYSTEMS if not system.says_farewell for spoken in system.protocols)}
+    spoken.protocol for system in SYSTEMS if not system.says_farewell for spoken in system.protocols
 )
 """Protocols whose processes print nothing when they are stopped, so that a vanished process may have been stopped."""
 

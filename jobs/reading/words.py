@@ -59,9 +59,6 @@ ELSEWHERE = {"queues": "are in no queue", "one_side": "exist on one side only"}
 """Phrases for data that is still in a log."""
 REPEATED = "messages may be consumed again"
 
-OWN_NOUNS = {"controller": ("epoch", "master"), "zab": ("epoch", "leader"), "acting_master": ("term", "master")}
-"""The words for term and leader in protocols that have others and are not in ``SYSTEMS``."""
-
 
 def harmless(text: str, keep: str = "\t") -> str:
     """Return ``text`` with control characters other than ``keep`` escaped, so that it cannot command a terminal."""
@@ -147,8 +144,6 @@ def some(names: list[str]) -> str:
 @cache
 def nouns(protocol: str) -> tuple[str, str]:
     """Return the protocol's words for its logical clock and its leader."""
-    if protocol in OWN_NOUNS:
-        return OWN_NOUNS[protocol]
     from election_replay.election_core.dialects import SYSTEMS  # slow to import, and not needed on a usual night
 
     for system in SYSTEMS:

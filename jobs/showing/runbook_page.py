@@ -19,13 +19,7 @@ RocketMQ 5 (`mqadmin`), etcd 3.5 (`etcdctl`, `etcdutl`), ZooKeeper 3.4 to 3.9 (`
 words) and of Linux; each only looks, but for `mqadmin sendMsgStatus`, which sends ten messages to see whether they are
 taken."""
 
-NAMES = {
-    "rocketmq": "RocketMQ",
-    "etcd": "etcd",
-    "zookeeper": "ZooKeeper",
-    **{system.name: system.title for system in SYSTEMS},
-    ANY: "Any system",
-}
+NAMES = {**{system.name: system.title for system in SYSTEMS}, ANY: "Any system"}
 
 
 def page() -> Iterator[str]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.dialects.systems import SYSTEMS as SYSTEMS_WITH_A_ROW
 from election_replay.election_core.fold.versions import KNOWN, ReleaseClaim
 from election_replay.jobs.landing.inspection import inspect
 from election_replay.jobs.landing.masking import masked
@@ -67,10 +66,9 @@ def test_the_facts_are_small() -> None:
 
 @pytest.mark.parametrize("product", sorted({one.product for one in COMPONENTS} & set(KNOWN)))
 def test_known_releases_are_those_of_the_facts(product: str) -> None:
-    """A system that has a row is known with those that speak its dialect: Valkey is Redis here."""
-    speaks = {system.title: system.name for system in SYSTEMS_WITH_A_ROW}.get(product)
-    own = [one for one in COMPONENTS if one.product == product or one.system == speaks]
-    releases = [release for one in own for release in one.releases]
+    """A system is known with those that speak its dialect: Valkey is Redis here."""
+    speak = {product, "Valkey"} if product == "Redis" else {product}
+    releases = [release for one in COMPONENTS if one.product in speak for release in one.releases]
     minors = sorted({tuple(map(int, release.partition("-")[0].split(".")[:2])) for release in releases})
     assert KNOWN[product] == (minors[0], minors[-1])
     assert all(ReleaseClaim(product, release).known for release in releases)

@@ -6,6 +6,7 @@ The node is the member that prints: the first id in a message of the library. ``
 """
 
 from election_replay.election_core.dialects.dialect import Fields, Text, signs, under
+from election_replay.election_core.model.deeds import Deed
 
 
 def _tally(columns: Fields) -> Fields:
@@ -18,6 +19,7 @@ LEADERSHIP = (
         "RAFT_START",
         "newRaft {node:id} [peers: [{members:ids}], term: {term:int}, commit: {committed:int}, applied: {raft_index:int}, lastindex: {ledger_end:int}, lastterm: {ledger_end_term:int}]",
         "the member starts with this term and log; raft_index is the last entry applied",
+        does=(Deed.STARTS,),
     ),
     Text(
         "RAFT_ELECTION",
@@ -194,18 +196,24 @@ MEMBERS = (
         "ETCD_BOOT",
         "starting an etcd server",
         "the process has started; value is the release, flag whether there is a round before an election",
+        does=(Deed.FIRST_LINE, Deed.TELLS_RELEASE),
     ),
-    Text("ETCD_VERSION", "etcd Version: {value}", "the release that runs"),
+    Text("ETCD_VERSION", "etcd Version: {value}", "the release that runs", does=(Deed.STARTS, Deed.TELLS_RELEASE)),
     Text("ETCD_NAME", "name = {broker_name}", "the member's name"),
     Text("ETCD_ELECTION_TIMEOUT", "election = {duration_ms:duration}", "how long a member waits for a leader"),
-    Text("ETCD_MEMBER_STARTS", "starting local member", "a new member starts"),
+    Text("ETCD_MEMBER_STARTS", "starting local member", "a new member starts", does=(Deed.STARTS,)),
     Text("ETCD_MEMBER_STARTS", "starting member {node:id} in cluster {cluster_name:id}"),
-    Text("ETCD_MEMBER_RESTARTS", "restarting local member", "a member starts again"),
+    Text("ETCD_MEMBER_RESTARTS", "restarting local member", "a member starts again", does=(Deed.STARTS,)),
     Text(
         "ETCD_MEMBER_RESTARTS",
         "restarting member {node:id} in cluster {cluster_name:id} at commit index {committed:int}",
     ),
-    Text("ETCD_SERVER_STARTS", "starting etcd server", "the server starts; value is the release"),
+    Text(
+        "ETCD_SERVER_STARTS",
+        "starting etcd server",
+        "the server starts; value is the release",
+        does=(Deed.TELLS_RELEASE,),
+    ),
     Text("ETCD_SERVER_STARTS", "starting server... [version: {value}, cluster version: {}]"),
     Text(
         "ETCD_MEMBER_NAMED",
@@ -223,10 +231,10 @@ MEMBERS = (
         "a change of members took effect",
     ),
     Text("ETCD_SERVER_ERROR", "server error", "the server cannot go on"),
-    Text("ETCD_SIGNAL", "received signal; shutting down", "the process is told to stop"),
+    Text("ETCD_SIGNAL", "received signal; shutting down", "the process is told to stop", does=(Deed.STOPS,)),
     Text("ETCD_SIGNAL", "received {value} signal, shutting down..."),
-    Text("ETCD_STOPPING", "closing etcd server", "the server stops"),
-    Text("ETCD_STOPPED", "closed etcd server", "the server stopped"),
+    Text("ETCD_STOPPING", "closing etcd server", "the server stops", does=(Deed.STOPS,)),
+    Text("ETCD_STOPPED", "closed etcd server", "the server stopped", does=(Deed.STOPS,)),
 )
 
 PEERS = (
@@ -271,6 +279,7 @@ PEERS = (
         "ETCD_TRANSFER_SKIPPED",
         "skipped leadership transfer; local server is not leader",
         "a member that does not lead need not hand over",
+        does=(Deed.STOPS,),
     ),
     Text("ETCD_TRANSFER_SKIPPED", "skipped leadership transfer for stopping non-leader member"),
 )
@@ -337,6 +346,7 @@ MEMBERSHIP = (
         "ETCD_MEMBER_FORCED",
         "forcing restart member",
         "the member makes a new cluster of itself alone, as it was told to (--force-new-cluster)",
+        does=(Deed.STARTS,),
     ),
     Text(
         "ETCD_MEMBER_FORCED",
@@ -560,8 +570,12 @@ SIGNS = signs(
     "{node:id} [commit: {committed:int}] ignored snapshot [index: {peer_ledger_end:int}, term: {peer_ledger_end_term:int}]",
 )
 
-TEXTS = (
-    *under("raft", (*LEADERSHIP, *VOTES, *TRANSFER, *OTHERS)),
-    *under("raft", (*MEMBERS, *PEERS)),
-    *under("raft", (*SNAPSHOTS, *LOG, *MEMBERSHIP, *TROUBLE, *SIGNS)),
+TEXTS = under(
+    "raft",
+    (
+        *(*LEADERSHIP, *VOTES, *TRANSFER, *OTHERS),
+        *(*MEMBERS, *PEERS),
+        *(*SNAPSHOTS, *LOG, *MEMBERSHIP, *TROUBLE, *SIGNS),
+    ),
+    Deed.NAMES_WRITER,
 )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from election_replay.election_core.dialects.dialect import Text, signs, under
 from election_replay.election_core.dialects.rocketmq.shapes import decided
+from election_replay.election_core.model.deeds import Deed
 
 CONTROLLER_THREADS = (
     "DefaultBrokerHeartbeatManager_",
@@ -24,16 +25,23 @@ def from_controller(thread: str, stream: str) -> bool:
 ALTER: Mapping[str, str] = {"request": "alterSyncStateSet"}
 
 LEADERSHIP = (
-    Text("CTL_CANDIDATE", "Controller {node} change role to candidate", "the controller is candidate"),
+    Text(
+        "CTL_CANDIDATE",
+        "Controller {node} change role to candidate",
+        "the controller is candidate",
+        does=(Deed.NAMES_WRITER,),
+    ),
     Text(
         "CTL_FOLLOWER",
         "Controller {node} change role to Follower, leaderId:{peer}",
         "the controller follows; the leader is read when the line is written",
+        does=(Deed.NAMES_WRITER,),
     ),
     Text(
         "CTL_LEADER_BEGIN",
         "Controller {node} change role to leader, try process a initial proposal",
         "the controller was elected and does not serve yet",
+        does=(Deed.NAMES_WRITER,),
     ),
     Text(
         "CTL_LEADER_READY",
@@ -59,6 +67,7 @@ DECISIONS = (
         "CTL_APPLIED",
         "Apply {count:int} events index from {committed_from:int} to {committed_to:int} on controller {:self_in_group}",
         "committed entries were applied",
+        does=(Deed.NAMES_WRITER,),
     ),
     Text("CTL_APPLIED", "Apply {count:int} events on controller {:self_in_group}"),
     Text(

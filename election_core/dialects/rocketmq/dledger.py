@@ -4,6 +4,7 @@ Of DLedger brokers in ``broker_default.log``, of controllers in ``dledger.log`` 
 """
 
 from election_replay.election_core.dialects.dialect import Text, signs, under
+from election_replay.election_core.model.deeds import Deed
 
 CANDIDATE, LEADER, FOLLOWER = ({"role": role} for role in ("CANDIDATE", "LEADER", "FOLLOWER"))
 
@@ -118,11 +119,6 @@ ELECTOR = (
         "[BUG] [handleTakeLeadership] currTerm={term:int} != request.term={from_term:int}",
         "the one who should take over refused: another term",
     ),
-    Text(
-        "DL_TAKE_DONE",
-        "TakeLeadershipTask finished. request={:taken}, response={:transfer_reply}, term={term:int}, role={role}",
-        "a transfer ended at who took over; the code tells whether it worked",
-    ),
 )
 
 RPC_AND_SERVER = (
@@ -130,7 +126,7 @@ RPC_AND_SERVER = (
     Text("DL_RPC_HB_SEND_ERR", "Send heartBeat request failed, {:info}", "a heartbeat could not be sent"),
     Text("DL_RPC_VOTE_TIMEOUT", "Vote request time out, {:info}", "no reply to a vote request in time"),
     Text("DL_RPC_VOTE_SEND_ERR", "Send vote request failed, {:info}", "a vote request could not be sent"),
-    Text("DL_LISTEN", "listen the port: {value}", "the RPC service of a DLedger process started"),
+    Text("DL_LISTEN", "listen the port: {value}", "the RPC service of a DLedger process started", does=(Deed.STARTS,)),
     Text("DL_APPEND_FAILED", "[{node}][HandleAppend] failed", "an append was refused"),
     Text("DL_PREF_OFFLINE", "preferredLeaderId = {peer} is not online", "the preferred leader is not online"),
     Text(
@@ -184,16 +180,19 @@ PUSHER_AND_STORE = (
         "DL_STORE_COMMITTED",
         "Recover to get committed index={committed:int} from checkpoint",
         "the committed index at start",
+        does=(Deed.STARTS,),
     ),
     Text(
         "DL_STORE_RECOVERED_TO",
         "Recover data to the end entryIndex={ledger_end:int} processOffset={max_offset:int} lastFileOffset={:int} cha={:int}",
         "the end of the log at start",
+        does=(Deed.STARTS,),
     ),
     Text(
         "DL_STORE_RECOVER_BEGIN",
         "Begin to recover data from entryIndex={ledger_end:int} {value:text}",
         "the log is being read at start, from this entry",
+        does=(Deed.STARTS,),
     ),
     Text("DL_TERM_LOAD_ERR", "Load last term failed", "term and vote could not be read"),
     Text("DL_TERM_PERSIST_ERR", "Persist curr term failed", "term and vote may be forgotten at the next start"),
@@ -338,4 +337,16 @@ SIGNS = signs(
     "Snapshot {value:text} saved successfully",
 )
 
-TEXTS = under("dledger", (*ELECTOR, *RPC_AND_SERVER, *PUSHER_AND_STORE, *OTHER_RELEASES, *SIGNS))
+OF_ANOTHER = (
+    Text(
+        "DL_TAKE_DONE",
+        "TakeLeadershipTask finished. request={:taken}, response={:transfer_reply}, term={term:int}, role={role}",
+        "a transfer ended at who took over; the code tells whether it worked",
+    ),
+)
+"""``node`` is not the writer here, but the candidate that was told to take the leadership over."""
+
+TEXTS = (
+    *under("dledger", (*ELECTOR, *RPC_AND_SERVER, *PUSHER_AND_STORE, *OTHER_RELEASES, *SIGNS), Deed.NAMES_WRITER),
+    *under("dledger", OF_ANOTHER),
+)

@@ -1,6 +1,7 @@
 """The lines of every RocketMQ process about settings, start, stop, threads, files and connections."""
 
 from election_replay.election_core.dialects.dialect import Text, on_thread, signs, under
+from election_replay.election_core.model.deeds import Deed
 
 SETTINGS = (
     # starts of a configuration dump
@@ -53,6 +54,7 @@ DUMP = tuple(
         SETTING_MEANING,
         when=on_thread("main"),
         sets={"setting": name},
+        does=(Deed.STARTS,),
     )
     for name in SETTINGS
 )
@@ -70,23 +72,36 @@ LIFE = (
         "BRK_BOOT",
         "The broker[{replica_group}, {address}] boot success. serializeType={}",
         "the broker's process has started; it need not serve yet",
+        does=(Deed.STARTED,),
     ),
     Text(
         "BRK_BOOT",
         "The broker[{replica_group}, {address}] boot success. serializeType={} and name server is {value:text}",
     ),
-    Text("BRK_SHUTDOWN_BEGIN", "Shutdown hook was invoked, {count:int}", "the broker is being shut down"),
+    Text(
+        "BRK_SHUTDOWN_BEGIN",
+        "Shutdown hook was invoked, {count:int}",
+        "the broker is being shut down",
+        does=(Deed.STOPS,),
+    ),
     Text(
         "NS_BOOT",
         "The Name Server boot success. serializeType={}, address {address}",
         "the name server started",
+        does=(Deed.STARTED,),
     ),
     Text("NS_BOOT", "The Name Server boot success. serializeType={}"),
-    Text("CTL_BOOT", "The Controller Server boot success. serializeType={}", "the controller started"),
+    Text(
+        "CTL_BOOT",
+        "The Controller Server boot success. serializeType={}",
+        "the controller started",
+        does=(Deed.STARTED,),
+    ),
     Text(
         "SRV_SHUTDOWN_BEGIN",
         "shutdown hook was invoked, {count:int} times.",
         "a name server or controller is being shut down",
+        does=(Deed.STOPS,),
     ),
 )
 
@@ -141,7 +156,13 @@ def in_own_log(_: str, stream: str) -> bool:
 
 
 CONNECTIONS = (
-    Text("CTL_TLS", "Server is running in TLS {value} mode", "a controller begins to start", when=in_own_log),
+    Text(
+        "CTL_TLS",
+        "Server is running in TLS {value} mode",
+        "a controller begins to start",
+        when=in_own_log,
+        does=(Deed.STARTS,),
+    ),
     Text("NET_LISTEN", "RemotingServer started, listening {}:{value}", "the process listens; value is the port"),
     Text(
         "NET_SERVER_CLOSED",

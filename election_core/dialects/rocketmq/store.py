@@ -5,6 +5,7 @@ HA_KIND_AUTO or HA_KIND_DEFAULT at the start of a process tells its mode.
 """
 
 from election_replay.election_core.dialects.dialect import Text, off_thread, on_thread, signs, under
+from election_replay.election_core.model.deeds import Deed
 
 CLASSIC_THREADS = ("DefaultHAClient", "DefaultAcceptSocketService", "HAClient", "AcceptSocketService")
 CLASSIC, AUTO_SWITCH = on_thread(*CLASSIC_THREADS), off_thread(*CLASSIC_THREADS)
@@ -183,12 +184,23 @@ STORE = (
         "the confirm offset at start; 5.1 floods",
         floods=True,
     ),
-    Text("HA_KIND_AUTO", "Load AutoSwitch HA Service: {value:text}", "this life is in controller mode"),
-    Text("HA_KIND_DEFAULT", "Load default HA Service: {value:text}", "this life is in classic replication"),
+    Text(
+        "HA_KIND_AUTO",
+        "Load AutoSwitch HA Service: {value:text}",
+        "this life is in controller mode",
+        does=(Deed.STARTS,),
+    ),
+    Text(
+        "HA_KIND_DEFAULT",
+        "Load default HA Service: {value:text}",
+        "this life is in classic replication",
+        does=(Deed.STARTS,),
+    ),
     Text(
         "STORE_LAST_SHUTDOWN",
         "last shutdown {result}, store path root dir: {value:text}",
         "how the process ended before this start: normally, or abnormally (killed)",
+        does=(Deed.STARTS,),
     ),
     Text("STORE_LAST_SHUTDOWN", "last shutdown {result}"),
     Text(
@@ -196,7 +208,12 @@ STORE = (
         "message store recover end, and the max phy offset = {max_offset:int}",
         "the end of the log after the recovery at start",
     ),
-    Text("STORE_LOADED", "load over, and the max phy offset = {max_offset:int}", "the end of the log at start"),
+    Text(
+        "STORE_LOADED",
+        "load over, and the max phy offset = {max_offset:int}",
+        "the end of the log at start",
+        does=(Deed.STARTS,),
+    ),
     Text(
         "STORE_TRUNCATE",
         "truncate dirty files to {start_offset:int}",

@@ -6,6 +6,7 @@ its last zxid. Rounds restart at 1 with a process.
 """
 
 from election_replay.election_core.dialects.dialect import Condition, Text, signs, under
+from election_replay.election_core.model.deeds import Deed
 
 
 def in_class(*names: str) -> Condition:
@@ -45,8 +46,13 @@ STATES = (
 )
 
 START = (
-    Text("ZK_BOOT", "Reading configuration from: {value:text}", "the process has started"),
-    Text("ZK_START", "Starting quorum peer, myid={node:server}", "the server starts and knows its id"),
+    Text("ZK_BOOT", "Reading configuration from: {value:text}", "the process has started", does=(Deed.FIRST_LINE,)),
+    Text(
+        "ZK_START",
+        "Starting quorum peer, myid={node:server}",
+        "the server starts and knows its id",
+        does=(Deed.STARTS, Deed.NAMES_ITSELF),
+    ),
     Text("ZK_START", "Starting quorum peer", when=in_class("QuorumPeerMain")),
     *(
         Text(
@@ -58,7 +64,12 @@ START = (
         )
         for name in ("tickTime", "initLimit", "syncLimit")
     ),
-    Text("ZK_VERSION", "Server environment:zookeeper.version={value:text}", "the release that runs"),
+    Text(
+        "ZK_VERSION",
+        "Server environment:zookeeper.version={value:text}",
+        "the release that runs",
+        does=(Deed.STARTS, Deed.TELLS_RELEASE),
+    ),
 )
 
 ELECTION = (
@@ -659,5 +670,7 @@ SIGNS = (
 )
 
 TEXTS = under(
-    "zab", (*STATES, *START, *ELECTION, *CONNECTIONS, *LEARNERS, *ENDS, *OLDER, *REPLICATION, *PROCESS, *SIGNS)
+    "zab",
+    (*STATES, *START, *ELECTION, *CONNECTIONS, *LEARNERS, *ENDS, *OLDER, *REPLICATION, *PROCESS, *SIGNS),
+    Deed.NAMES_WRITER,
 )

@@ -31,7 +31,7 @@ from election_replay.election_core.protocols.log_quality.facts import Claim, Lis
 PROTOCOL = "sources"
 
 BROKER_SET, BROKER_ID, ADDRESS, DLEDGER_GROUP = "broker set", "broker id", "address", "DLedger group"
-DLEDGER_MEMBER, SERVER = "DLedger member", "server id"
+DLEDGER_MEMBER = "DLedger member"
 JOINED = "member of joined logs"
 """The kind of name by which the members of logs that stand one behind the other are told apart."""
 _IDENTITY_SETTINGS = {
@@ -50,13 +50,12 @@ CLAIMS: Mapping[str, Callable[[FoldEvent], tuple[str | None, str | None]]] = {
     "CFG_ITEM": lambda event: (_IDENTITY_SETTINGS.get(event.setting or ""), event.value),
     "BRK_BOOT": lambda event: (BROKER_SET, event.replica_group),
     **dict.fromkeys(("DL_TO_CANDIDATE", "DL_TO_FOLLOWER", "DL_TO_LEADER"), lambda event: (DLEDGER_MEMBER, event.node)),
-    "ZK_START": lambda event: (SERVER, event.node),
     **{kind: _itself(system.member) for kind, system in systems_by_kind(Deed.NAMES_ITSELF).items()},
 }
 """Kinds of lines in which a process names itself, with the kind of name. An etcd member that is added again gets
 another id, and a broker under controllers may get one: those are no contradictions, so they are left out."""
 
-MEMBER_NAMES = {DLEDGER_MEMBER, SERVER, *(system.member for system in systems_by_kind(Deed.NAMES_ITSELF).values())}
+MEMBER_NAMES = {DLEDGER_MEMBER, *(system.member for system in systems_by_kind(Deed.NAMES_ITSELF).values())}
 """Kinds of names by which members of one log are separated; between separated members they may differ."""
 
 KINDS = frozenset(RELEASE_CLAIMS) | frozenset(CLAIMS)

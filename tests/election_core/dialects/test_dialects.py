@@ -19,10 +19,7 @@ from election_replay.election_core.dialects import (
     named,
 )
 from election_replay.election_core.dialects.canonical import dialect as canonical
-from election_replay.election_core.dialects.etcd import dialect as etcd
-from election_replay.election_core.dialects.rocketmq import dialect as rocketmq
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
-from election_replay.election_core.dialects.zookeeper import dialect as zookeeper
 from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.replay.source_fold import INTERESTING
 from election_replay.jobs.settings.config import load
@@ -32,7 +29,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "dialects.md"
 
 
 def every_line() -> Iterator[tuple[str, Record]]:
-    for name in ("rocketmq", "zookeeper", "etcd", *(system.name for system in SYSTEMS)):
+    for name in (system.name for system in SYSTEMS):
         yield from ((name, record) for record, _ in entries(f"{name}_lines.txt"))
 
 
@@ -49,9 +46,7 @@ def test_no_line_is_claimed_by_two_dialects() -> None:
 
 
 def test_kinds_are_documented_and_closed() -> None:
-    of_systems = [system.table.kinds for system in SYSTEMS]
-    named = (rocketmq.TABLE.kinds, rocketmq_metadata.KINDS, zookeeper.TABLE.kinds, etcd.TABLE.kinds, canonical.KINDS)
-    tables = (*named, *of_systems)
+    tables = (rocketmq_metadata.KINDS, canonical.KINDS, *(system.table.kinds for system in SYSTEMS))
     assert all(KINDS.values())
     assert {TICK, *(kind for table in tables for kind in table)} == set(KINDS)
     assert 1 + sum(map(len, tables)) == len(KINDS), "two systems share a kind"
