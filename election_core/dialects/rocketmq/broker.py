@@ -285,6 +285,7 @@ SERVICES = (
         "syncBrokerMemberGroup from namesrv failed, ",
         "the members of the set could not be asked for",
     ),
+    Text("BRK_MEMBERS_ERR", "sync BrokerMemberGroup error."),
 )
 
 NAME_SERVERS = (
@@ -432,44 +433,12 @@ METADATA = (
     ),
 )
 
-OTHER_RELEASES = (
-    Text("BRK_MEMBERS_ERR", "sync BrokerMemberGroup error."),
-    *(
-        Text("BRK_SERVICES_ERR", template, meaning)
-        for template, meaning in (
-            (
-                "[MONITOR] handleScheduleMessageService failed when changing to {role}",
-                "a service did not follow a change of role: delayed or half messages may be handled by nobody, or twice",
-            ),
-            ("[MONITOR] startProcessorByHa failed when changing to {role}", ""),
-            ("[MONITOR] shutdownProcessorByHa failed when changing to {role}", ""),
-        )
-    ),
-)
-"""Wordings of other releases than those above."""
-
-OTHER_METADATA = (
-    *(
-        Text("META_LOAD_ERR", template, meaning)
-        for template, meaning in (
-            ("load consumer offset dataVersion failed {value:text}", "metadata could not be read at start"),
-            ("load subGroup dataVersion failed{value:text}", ""),
-            ("load topic metadata dataVersion failed{value:text}", ""),
-            ("load json consumerOffset dataVersion error, startup will exit", ""),
-            ("load json consumerOffset info failed, startup will exit", ""),
-            ("load group and forbidden info from json file error, startup will exit", ""),
-            ("load json subGroup dataVersion error, startup will exit", ""),
-            ("load json topic dataVersion error, startup will exit", ""),
-            ("load topic config from json file error, startup will exit", ""),
-            ("RocksDBConfigManager loadData failed", ""),
-            ("Failed to load RocksDB config", ""),
-        )
-    ),
-)
-
 SIGNS = (
     *signs(
         "BRK_SIGN",
+        "[MONITOR] handleScheduleMessageService failed when changing to {role}",
+        "[MONITOR] startProcessorByHa failed when changing to {role}",
+        "[MONITOR] shutdownProcessorByHa failed when changing to {role}",
         "ScheduledTask SlaveSynchronize syncAll error.",
         "Set master flush offset in slave to {max_offset:int}",
         "Check syncStateSet error",
@@ -532,6 +501,17 @@ SIGNS_OF_SMALLEST_ID = (
 SIGNS_OF_METADATA = (
     *signs(
         "META_SIGN",
+        "load consumer offset dataVersion failed {value:text}",
+        "load subGroup dataVersion failed{value:text}",
+        "load topic metadata dataVersion failed{value:text}",
+        "load json consumerOffset dataVersion error, startup will exit",
+        "load json consumerOffset info failed, startup will exit",
+        "load group and forbidden info from json file error, startup will exit",
+        "load json subGroup dataVersion error, startup will exit",
+        "load json topic dataVersion error, startup will exit",
+        "load topic config from json file error, startup will exit",
+        "RocksDBConfigManager loadData failed",
+        "Failed to load RocksDB config",
         "SyncTopicConfig Exception, {peer_address}",
         "SyncDelayOffset Exception, {peer_address}",
         "SyncSubscriptionGroup Exception, {peer_address}",
@@ -569,8 +549,8 @@ SIGNS_OF_METADATA = (
 )
 
 TEXTS = (
-    *under("controller", (*CONTROLLER_MODE, *SERVICES, *NAME_SERVERS, *OTHER_RELEASES, *SIGNS)),
+    *under("controller", (*CONTROLLER_MODE, *SERVICES, *NAME_SERVERS, *SIGNS)),
     *under("dledger", (*DLEDGER_MODE, *SIGNS_IN_DLEDGER_MODE)),
     *under("acting_master", (*SMALLEST_ID, *PRE_ONLINE_TEXTS, *SIGNS_OF_SMALLEST_ID)),
-    *under("metadata", (*METADATA, *OTHER_METADATA, *SIGNS_OF_METADATA)),
+    *under("metadata", (*METADATA, *SIGNS_OF_METADATA)),
 )

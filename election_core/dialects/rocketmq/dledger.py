@@ -215,55 +215,30 @@ OTHER_RELEASES = (
         "[MONITOR]The processOffset is too small, you should check it manually before truncating the data from {start_offset:int}",
         "nearly the whole log is about to be cut at start",
     ),
-    *(
-        Text("DL_STORE_REBUILT", template, meaning)
-        for template, meaning in (
-            (
-                "[Recovery] rebuild for index wrotePos={:int} not equal to truncatePos={start_offset:int}",
-                "a file of the log was not cut as meant and is made anew",
-            ),
-            ("[TRUNCATE] rebuild for data wrotePos: {:int} != truncatePos: {start_offset:int}", ""),
-            ("[TRUNCATE] rebuild for index wrotePos: {:int} != truncatePos: {start_offset:int}", ""),
-            (
-                "[TRUNCATE] truncate for data file error, try to truncate pos: {start_offset:int}, but after truncate, max wrote pos: {max_offset:int}, now try to rebuild",
-                "",
-            ),
-            (
-                "[TRUNCATE] truncate for index file error, try to truncate pos: {start_offset:int}, but after truncate, max wrote pos: {max_offset:int}, now try to rebuild",
-                "",
-            ),
-        )
-    ),
-    *(
-        Text("DL_SNAPSHOT_ERR", template, meaning)
-        for template, meaning in (
-            (
-                "[DoInstallSnapshot-{peer}]install snapshot failed, index = {raft_index:int}, term = {term:int}",
-                "a snapshot could not be written, read or handed over",
-            ),
-            (
-                "[DoInstallSnapshot-{peer}]install snapshot failed because error response: code = {code:int}, mas = {result:text}, index = {raft_index:int}, term = {term:int}",
-                "",
-            ),
-            ("[DoInstallSnapshot-{peer}]generate latest snapshot for download failed, index = {raft_index:int}", ""),
-            ("[DoInstallSnapshot-{peer}]get latest snapshot whose lastIncludedIndex >= {raft_index:int}  failed", ""),
-            ("[DoInstallSnapshot-{peer}]snapshot mode is disabled", ""),
-            ("[HandleDoInstallSnapshot] install snapshot failed, request={value:text}", ""),
-            ("[{node}][HandleInstallSnapshot] failed", ""),
-            ("Send install snapshot request failed, {:info}", ""),
-            ("Failed to load snapshot", ""),
-            ("Install snapshot {value:text} failed", ""),
-            ("Install Snapshot and wait loading failed", ""),
-            ("No snapshot for recovering state machine: {value:text}", ""),
-            ("Unable to save snapshot", ""),
-            ("Unable to save snapshot, res: {result:text}", ""),
-        )
-    ),
 )
 """Wordings of other releases than those above, 0.2.0 to 0.4.3."""
 
 SIGNS = signs(
     "DL_SIGN",
+    "[Recovery] rebuild for index wrotePos={:int} not equal to truncatePos={start_offset:int}",
+    "[TRUNCATE] rebuild for data wrotePos: {:int} != truncatePos: {start_offset:int}",
+    "[TRUNCATE] rebuild for index wrotePos: {:int} != truncatePos: {start_offset:int}",
+    "[TRUNCATE] truncate for data file error, try to truncate pos: {start_offset:int}, but after truncate, max wrote pos: {max_offset:int}, now try to rebuild",
+    "[TRUNCATE] truncate for index file error, try to truncate pos: {start_offset:int}, but after truncate, max wrote pos: {max_offset:int}, now try to rebuild",
+    "[DoInstallSnapshot-{peer}]install snapshot failed, index = {raft_index:int}, term = {term:int}",
+    "[DoInstallSnapshot-{peer}]install snapshot failed because error response: code = {code:int}, mas = {result:text}, index = {raft_index:int}, term = {term:int}",
+    "[DoInstallSnapshot-{peer}]generate latest snapshot for download failed, index = {raft_index:int}",
+    "[DoInstallSnapshot-{peer}]get latest snapshot whose lastIncludedIndex >= {raft_index:int}  failed",
+    "[DoInstallSnapshot-{peer}]snapshot mode is disabled",
+    "[HandleDoInstallSnapshot] install snapshot failed, request={value:text}",
+    "[{node}][HandleInstallSnapshot] failed",
+    "Send install snapshot request failed, {:info}",
+    "Failed to load snapshot",
+    "Install snapshot {value:text} failed",
+    "Install Snapshot and wait loading failed",
+    "No snapshot for recovering state machine: {value:text}",
+    "Unable to save snapshot",
+    "Unable to save snapshot, res: {result:text}",
     "heartbeat response failed",
     "vote response failed",
     "Error in heartbeat",

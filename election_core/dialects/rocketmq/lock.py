@@ -4,7 +4,7 @@ In ``lock.log`` or, by a mistake in the logging configuration of 5.1.1 and later
 strict mode in ``broker.log``. A renewal prints nothing, and neither does an expiry.
 """
 
-from election_replay.election_core.dialects.dialect import Text, under
+from election_replay.election_core.dialects.dialect import Text, signs, under
 
 
 def from_lock_manager(_: str, stream: str) -> bool:
@@ -49,16 +49,6 @@ LOCKS = (
         "an unlock of queues (members) by a client whose group never held a lock here since the start",
     ),
     Text(
-        "LOCK_ERR",
-        "RebalanceLockManager#tryBatch: unexpected error, group={consumer_group}, mqs={:text}, clientId={client_id}",
-        "a lock call failed",
-    ),
-    Text(
-        "LOCK_RELEASE_ERR",
-        "RebalanceLockManager#unlockBatch: unexpected error, group={consumer_group}, mqs={:text}, clientId={client_id}",
-        "an unlock call failed",
-    ),
-    Text(
         "LOCK1_NEW",
         "RebalanceLockManager#tryLock: lock a message queue which has not been locked yet, group={consumer_group}, clientId={client_id}, mq={:queue}",
         "first lock of a queue, asked for alone",
@@ -72,11 +62,6 @@ LOCKS = (
         "LOCK1_REFUSED",
         "RebalanceLockManager#tryLock: message queue has been locked by other client, group={consumer_group}, mq={:queue}, locked client id={peer_client_id}, current client id={client_id}",
         "a lock asked for alone was refused",
-    ),
-    Text(
-        "LOCK1_ERR",
-        "RebalanceLockManager#tryLock: unexpected error, group={consumer_group}, mq={:queue}, clientId={client_id}",
-        "a lock call for one queue failed",
     ),
     Text(
         "LOCK_PEER_ERR",
@@ -127,8 +112,17 @@ BEFORE_5 = (
     ),
     Text("LOCK_RELEASE_NONE", "unlockBatch, but mq not locked, Group: {consumer_group} {:queue} {client_id}"),
     Text("LOCK_RELEASE_NO_GROUP", "unlockBatch, group not exist, Group: {consumer_group} {client_id}"),
-    Text("LOCK_ERR", "putMessage exception", when=from_lock_manager),
 )
 """The wordings of 4.x."""
 
-TEXTS = under("order_lock", (*LOCKS, *BEFORE_5))
+SIGNS = (
+    *signs(
+        "LOCK_SIGN",
+        "RebalanceLockManager#tryBatch: unexpected error, group={consumer_group}, mqs={:text}, clientId={client_id}",
+        "RebalanceLockManager#unlockBatch: unexpected error, group={consumer_group}, mqs={:text}, clientId={client_id}",
+        "RebalanceLockManager#tryLock: unexpected error, group={consumer_group}, mq={:queue}, clientId={client_id}",
+    ),
+    Text("LOCK_SIGN", "putMessage exception", when=from_lock_manager),
+)
+
+TEXTS = under("order_lock", (*LOCKS, *BEFORE_5, *SIGNS))
