@@ -78,13 +78,11 @@ class Incarnation:
         after = min(later, key=lambda other: other.first_seen, default=None)
         if after is None or (self.next_start is not None and self.next_start <= after.first_seen):
             return self
-        return replace(
-            self,
-            next_start=after.start,
-            next_start_event=after.start_event,
-            next_start_by=after.first_by,
-            ended_by=after.first_by,
-        )
+        return self.ended_by_start(after.start, after.first_by, after.start_event)
+
+    def ended_by_start(self, at: int | None, by: int, event_id: str | None) -> "Incarnation":
+        """Return the run, ended by the start of another one in [``at``, ``by``], by its line."""
+        return replace(self, next_start=at, next_start_event=event_id, next_start_by=by, ended_by=by)
 
     @property
     def goes_on(self) -> bool:

@@ -35,11 +35,11 @@ from election_replay.election_core.judge.fates import BY_MAJORITY, Fates, follow
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.led_between import nobody_led, silent_between, tenures_in_order
 from election_replay.election_core.judge.loss_words import away, how_ended, lost_before
-from election_replay.election_core.judge.outages import change_of, outage, severity_of
+from election_replay.election_core.judge.outages import change_of, leaderless_outage, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker, closings
 from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, number_of, seconds
-from election_replay.election_core.model.catalogue import INFO, RuleId
+from election_replay.election_core.model.catalogue import INFO
 from election_replay.election_core.model.facts import Alive, Role
 from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding
@@ -476,9 +476,9 @@ def leaderless(
         how, then = _how_it_ended(group, gap, died), _what_followed(group, gap, clock)
         lasted = between(gap.least, gap.most) if gap.least >= MIN_REPORTED else f"at most {seconds(gap.most)}"
         severity = severity_of(gap.least, planned=gap.planned or gap.all_down)
-        yield outage(
+        yield leaderless_outage(
             group,
-            RuleId.LEADERLESS,
+            Scope.NO_LEADER,
             (gap.before.term, gap.begin.at // SECOND),
             (gap.least, gap.most),
             severity=INFO if no_incident is not None and no_incident(gap) else severity,
@@ -486,7 +486,6 @@ def leaderless(
             when=(gap.begin.at, gap.end.at if gap.after else None),
             summary=f"No {title} for {lasted}: {who} {how}, {then}.",
             evidence=[*gap.evidence, *_elections_without_service(gap)],
-            scope=Scope.NO_LEADER,
             **change_of(group, gap.before, gap.after, gap.end),
         )
 
@@ -550,9 +549,9 @@ def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str)
             members = away(away.left for away in interruption.away)
             back = min(interruption.away, key=lambda away: away.again.at).left.member
             moments = [moment for away in interruption.away for moment in (away.left.latest, away.again)]
-            yield outage(
+            yield leaderless_outage(
                 group,
-                RuleId.LEADERLESS,
+                Scope.NO_MAJORITY,
                 (tenure.term, "interrupted", interruption.begin.at // SECOND),
                 (interruption.least, interruption.most),
                 led=[tenure],
@@ -561,7 +560,6 @@ def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str)
                 f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({members}) and had it again when "
                 f"{back} followed it again; it stayed leader in that time and could commit nothing.",
                 evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
-                scope=Scope.NO_MAJORITY,
                 former_leader=tenure.node,
                 former_leader_fate=group.once(Fates).while_leading(tenure, interruption.begin),
                 next_leader=tenure.node,

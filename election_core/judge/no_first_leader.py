@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from election_replay.election_core.fold.roles import CANDIDATE
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.group import Group, since, until
-from election_replay.election_core.judge.outages import outage
+from election_replay.election_core.judge.outages import leaderless_outage
 from election_replay.election_core.judge.wording import between, listed
-from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING
 from election_replay.election_core.model.facts import Alive, LastHeard, Role
 from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding
@@ -48,9 +48,9 @@ def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
         return
     members = tuple(searches)
     alone = len(members) == 1
-    yield outage(
+    yield leaderless_outage(
         group,
-        RuleId.LEADERLESS,
+        Scope.NO_LEADER,
         ("never",),
         (least, most),
         severity=INFO if alone else WARNING,
@@ -60,7 +60,6 @@ def no_first_leader(group: Group, title: str) -> Iterator[Finding]:
         summary=f"No {title} for {between(least, most)}: {listed(members)} looked for one and found none, to the "
         + ("end of its log. No other member's log is here." if alone else "end of the logs."),
         evidence=[moment.event_id for _, _, first, last in spans for moment in (first, last)],
-        scope=Scope.NO_LEADER,
     )
 
 

@@ -9,7 +9,7 @@ from election_replay.election_core.judge.group import Group, Tenure
 from election_replay.election_core.judge.wording import between, number_of
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import RefusedWrites
-from election_replay.election_core.model.measures import Refusal
+from election_replay.election_core.model.measures import Refusal, Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
 
@@ -22,14 +22,21 @@ def severity_of(least: int, *, planned: bool = False) -> str:
 
 
 def outage(group: Group, rule: RuleId, key: tuple[object, ...], lasted: tuple[int, int], **columns: Any) -> Finding:
-    """Return a finding about an outage of (least, most) us, such as ``LEADERLESS``. Its severity follows its least
-    length, and it is definite if that is long enough to be noticed, unless ``columns`` say otherwise."""
+    """Return a finding about an outage of (least, most) us. Its severity follows its least length, and it is definite
+    if that is long enough to be noticed, unless ``columns`` say otherwise."""
     least, _ = lasted
     by_length = {
         "severity": severity_of(least),
         "certainty": DEFINITE if least >= Timeout.MIN_REPORTED.us else POSSIBLE,
     }
     return group.finding(rule, key, lasted=lasted, **by_length | columns)
+
+
+def leaderless_outage(
+    group: Group, scope: Scope, key: tuple[object, ...], lasted: tuple[int, int], **columns: Any
+) -> Finding:
+    """Return ``LEADERLESS``; ``scope`` says for whom, or why, nobody led. Other columns as in :func:`outage`."""
+    return outage(group, RuleId.LEADERLESS, key, lasted, scope=scope, **columns)
 
 
 _REFUSED = {

@@ -25,7 +25,7 @@ from election_replay.election_core.judge.group import SILENT, SILENT_END, Group,
 from election_replay.election_core.judge.leaderless import Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import covers
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
-from election_replay.election_core.judge.outages import change_of, outage, severity_of
+from election_replay.election_core.judge.outages import change_of, leaderless_outage, outage, severity_of
 from election_replay.election_core.judge.overlap import Overlap, at_once, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.wording import between, name_of, seconds
@@ -590,9 +590,9 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
     stopped = _may_have_stopped(group, time.master, time.acting[0])
     planned = stopped if time.runs else time.master.end_cause == STOPPED
     evidence = (*time.master.evidence[-1:], *(line for acting in time.acting for line in acting.evidence[:1]))
-    return outage(
+    return leaderless_outage(
         group,
-        RuleId.LEADERLESS,
+        Scope.READS_ONLY,
         ("no writes", time.master.source, time.begin.at // SECOND),
         (time.least, time.most),
         severity=severity_of(time.least, planned=planned),
@@ -601,7 +601,6 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         when=(time.begin.at, None if time.after is None and time.end is group.end else time.end.by),
         summary=summary,
         evidence=(*evidence, time.after.begin.event_id if time.after is not None else None),
-        scope=Scope.READS_ONLY,
         **change_of(group, time.master, time.after, time.end) | _fate_of_one_that_ran(group, time),
     )
 

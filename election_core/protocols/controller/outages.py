@@ -27,7 +27,7 @@ from election_replay.election_core.judge.group import SILENT, Group, Tenure, sin
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, MIN_REPORTED, Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import not_shown, tenures_in_order
 from election_replay.election_core.judge.limits import log_gaps
-from election_replay.election_core.judge.outages import change_of, outage, severity_of
+from election_replay.election_core.judge.outages import change_of, leaderless_outage, severity_of
 from election_replay.election_core.judge.overlap import overlaps
 from election_replay.election_core.judge.storm import storm
 from election_replay.election_core.judge.wording import between, listed, name_of, seconds
@@ -234,9 +234,9 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
     reasons = list(_reasons(group, gap, decided, sets))
     why = "".join(f" {reason.text}" for reason in reasons)
     planned = gap.planned or _asked_for(group, gap, decided)
-    return outage(
+    return leaderless_outage(
         group,
-        RuleId.LEADERLESS,
+        Scope.NO_LEADER,
         (gap.before.term, gap.begin.at // SECOND),
         (gap.least, most),
         severity=severity_of(gap.least, planned=planned),
@@ -248,7 +248,6 @@ def _without_master(group: Group, gap: Gap, decided: list[Decision], sets: list[
             producer.event_id if producer else None,
             *(event for reason in reasons for event in reason.evidence),
         ),
-        scope=Scope.NO_LEADER,
         **change_of(group, gap.before, gap.after, gap.end),
     )
 
@@ -268,9 +267,9 @@ def _unreachable(group: Group) -> Iterator[Finding]:
         most = group.clocks.elapsed(heard, producer or newer.begin)[1]
         if most < MAX_INFO_GAP:
             continue
-        yield outage(
+        yield leaderless_outage(
             group,
-            RuleId.LEADERLESS,
+            Scope.UNREACHABLE,
             (stale.term, "unreachable", heard.at // SECOND),
             (0, most),
             led=(stale, newer),
@@ -279,7 +278,6 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             f"controllers lost it, {_served_by(newer, producer)}. It kept running, and clients that "
             "reached it could write to it.",
             evidence=(heard.event_id, *newer.evidence[:1], producer.event_id if producer else None),
-            scope=Scope.UNREACHABLE,
             **change_of(group, stale, newer, newer.begin),
         )
 
@@ -298,9 +296,9 @@ def _not_registered(group: Group, found: Sequence[Gap]) -> Iterator[Finding]:
         least, most = elapsed(begin, end)
         if least < MAX_INFO_GAP:
             continue
-        yield outage(
+        yield leaderless_outage(
             group,
-            RuleId.LEADERLESS,
+            Scope.UNREACHABLE,
             (unknown.term, "not registered", begin.at // SECOND),
             (0, most),
             led=(master, None),
@@ -308,7 +306,6 @@ def _not_registered(group: Group, found: Sequence[Gap]) -> Iterator[Finding]:
             summary=f"No master for at most {seconds(most)} for clients that asked a name server: {master.name}, "
             f"master of epoch {unknown.term}, could register at none. Clients that knew its address could write to it.",
             evidence=(unknown.since_event, unknown.until_event),
-            scope=Scope.UNREACHABLE,
             former_leader=master.node,
         )
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.fates import Fates
 from election_replay.election_core.judge.group import Group, Tenure, since
-from election_replay.election_core.judge.outages import outage, severity_of
+from election_replay.election_core.judge.outages import leaderless_outage, severity_of
 from election_replay.election_core.judge.wording import between
-from election_replay.election_core.model.catalogue import DEFINITE, INFO, PROVEN, RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, INFO, PROVEN
 from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
@@ -74,9 +74,9 @@ def _unrecorded(group: Group, serving: Tenure, nobody: Decision, elected: Decisi
         frozen = group.clocks.elapsed(asleep.begin, asleep.end)
         least, most = min(least, frozen[0]), min(most, frozen[1])
         went_on = f"{serving.name} called itself master, and was frozen: its log is silent for {between(*frozen)}"
-    return outage(
+    return leaderless_outage(
         group,
-        RuleId.LEADERLESS,
+        Scope.UNRECORDED if asleep is None else Scope.NO_LEADER,
         ("unrecorded", nobody.term),
         (least, most if heard is None else group.clocks.elapsed(heard, end)[1]),
         severity=INFO if asleep is None else severity_of(least),
@@ -87,7 +87,6 @@ def _unrecorded(group: Group, serving: Tenure, nobody: Decision, elected: Decisi
         summary=f"The controllers recorded no master for {recorded}{until} (an election found nobody); "
         f"{went_on}.{before}",
         evidence=(heard.event_id if heard else None, *(fact.since_event for fact in decided)),
-        scope=Scope.UNRECORDED if asleep is None else Scope.NO_LEADER,
         former_leader_fate=None if asleep is None else Fate.FROZEN,
     )
 

@@ -20,7 +20,7 @@ from election_replay.election_core.judge.completeness import KnownCommit, Lack, 
 from election_replay.election_core.judge.coverage import counted, same_term_coverage
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP, gaps, leaderless
-from election_replay.election_core.judge.outages import outage, writes_refused
+from election_replay.election_core.judge.outages import leaderless_outage, outage, writes_refused
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlap_finding, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
@@ -362,9 +362,9 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             continue
         most = group.clocks.elapsed(since(ceased), newer.begin)[1]
         old = stale.with_detail(f"{CLOCK} {stale.term}")
-        yield outage(
+        yield leaderless_outage(
             group,
-            RuleId.LEADERLESS,
+            Scope.UNREACHABLE,
             (stale.term, "unreachable", ceased.since // SECOND),
             (0, most),
             led=(stale, newer),
@@ -373,7 +373,6 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             f"lost contact with it and gave the partition to {newer.name} when its session had ended. It led on, and "
             "clients that reached it and its replicas could write to it.",
             evidence=[ceased.since_event, *newer.evidence[:1]],
-            scope=Scope.UNREACHABLE,
         )
 
 

@@ -132,11 +132,11 @@ class RaftLog:
             if membership.steps:
                 incarnations = {incarnation_at(emit.incarnations, step.at) for step in membership.steps}
                 runs = [emit.incarnations[number] for number in sorted(incarnations)]
-                emit = replace(emit, incarnations=[*runs[:-1], self._until_another(membership, runs[-1])])
+                emit = replace(emit, incarnations=[*runs[:-1], self._until_another_writes(membership, runs[-1])])
                 yield from membership.facts(emit)
                 yield from self._replaced(membership, emit)
 
-    def _until_another(self, membership: "Membership", life: Incarnation) -> Incarnation:
+    def _until_another_writes(self, membership: "Membership", life: Incarnation) -> Incarnation:
         """Return the member's run, ended at the first line of another member: an id changes only by a restart. The
         lines of that restart may be missing."""
         last = membership.last_line
@@ -145,15 +145,8 @@ class RaftLog:
         start = min(begins, key=lambda line: line.at, default=None)
         if last is None or start is None or (life.next_start is not None and life.next_start <= start.at):
             return life
-        return replace(
-            life,
-            last_seen=last.at,
-            last_by=last.by,
-            next_start=start.at,
-            next_start_event=start.event_id,
-            next_start_by=start.by,
-            ended_by=start.by,
-        )
+        run = replace(life, last_seen=last.at, last_by=last.by)
+        return run.ended_by_start(start.at, start.by, start.event_id)
 
     def _replaced(self, membership: "Membership", emit: FactWriter) -> Iterator[ClusterReplaced]:
         """Yield a fact if the folder of this cluster's member belonged to another cluster before."""

@@ -28,7 +28,7 @@ from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import gaps, leaderless
 from election_replay.election_core.judge.limits import log_gaps
-from election_replay.election_core.judge.outages import outage, severity_of
+from election_replay.election_core.judge.outages import leaderless_outage, severity_of
 from election_replay.election_core.judge.overlap import overlap_coverage
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
@@ -376,9 +376,9 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
     least = max(group.clocks.elapsed(begin, tenure.begin)[0], 0)
     most = group.clocks.elapsed(begin, tenure.begin)[1] + silent_for(group, first)
     who = _counted({word.peer or word.source_node for word in missed}, "sentinel" if first.message == DOWN else "node")
-    return outage(
+    return leaderless_outage(
         group,
-        RuleId.LEADERLESS,
+        Scope.UNREACHABLE,
         (former.term, "unreachable", begin.at // SECOND),
         (least, most),
         severity=severity_of(most),
@@ -387,7 +387,6 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
         summary=f"No master for {between(least, most)} for clients that could not reach {former.name}: {who} "
         f"missed it, until {tenure.name} led epoch {tenure.term}.",
         evidence=[*(word.since_event for word in missed), tenure.begin.event_id],
-        scope=Scope.UNREACHABLE,
     )
 
 
@@ -448,9 +447,9 @@ def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], du
     least, most = group.clocks.elapsed(begin, end)
     least, most = max(least - Timeout.REDIS_PING.us, 0), most + silent_for(group, missed[0])
     who = _counted({word.peer or word.source_node for word in missed}, "sentinel")
-    return outage(
+    return leaderless_outage(
         group,
-        RuleId.LEADERLESS,
+        Scope.UNREACHABLE,
         (tenure.term, "missed", begin.at // SECOND),
         (least, most),
         severity=severity_of(most),
@@ -459,7 +458,6 @@ def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], du
         summary=f"No master for {between(least, most)} for clients that could not reach "
         f"{tenure.with_detail(f'epoch {tenure.term}')}: {who} missed it and heard of it again, and nobody took over.",
         evidence=[event for word in missed for event in (word.since_event, word.until_event)],
-        scope=Scope.UNREACHABLE,
     )
 
 
@@ -482,9 +480,9 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
         first = min(missed, key=lambda word: since(word).at)
         least, most = group.clocks.elapsed(since(first), since(promoted))
         most += silent_for(group, first)
-        yield outage(
+        yield leaderless_outage(
             group,
-            RuleId.LEADERLESS,
+            Scope.NO_LEADER,
             (epoch, "by word", first.since // SECOND),
             (least, most),
             severity=severity_of(most),
@@ -496,7 +494,6 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
             f"{_counted({word.peer or word.source_node for word in missed}, 'sentinel')} missed {first.node}, until "
             f"{address} led epoch {epoch}.",
             evidence=[*(word.since_event for word in missed), promoted.since_event],
-            scope=Scope.NO_LEADER,
         )
 
 
@@ -523,9 +520,9 @@ def _refusing(group: Group) -> Iterator[Finding]:
         tenure = led[-1]
         replaced = f", until {successor.name} led epoch {successor.term}" if successor is not None else ""
         who, lasted = tenure.with_detail(f"epoch {tenure.term}"), between(max(least, 0), most)
-        yield outage(
+        yield leaderless_outage(
             group,
-            RuleId.LEADERLESS,
+            Scope.NO_MAJORITY,
             (tenure.term, "refusing", begin.at // SECOND),
             (max(least, 0), most),
             certainty=DEFINITE if least > 0 else POSSIBLE,
@@ -533,7 +530,6 @@ def _refusing(group: Group) -> Iterator[Finding]:
             when=(begin.at, None if end is group.end else max(end.at, begin.at)),
             summary=f"{who} answered no client for {lasted}: its view of the cluster was fail{replaced}.",
             evidence=[fact.since_event, successor.begin.event_id if successor is not None else fact.until_event],
-            scope=Scope.NO_MAJORITY,
         )
 
 
