@@ -74,6 +74,8 @@ def look(
 
     Raises :class:`~jobs.JobError` when there is nothing that can be read or understood.
     """
+    if not folder or not (Path(folder).is_file() or Path(folder).is_dir()):
+        raise JobError(nothing(folder))
     skipped: list[Skipped] = []
     roots = roots_in(Path(folder), scratch / "unpacked", skipped, day)
     layouts = layouts_of(roots, Path(folder), config, skipped)
@@ -247,8 +249,12 @@ def without(layout: InferredLayout, paths: Collection[str]) -> InferredLayout:
     return replace(layout, files=files, assumed=[node for node in assumed if node.files], unknown=unknown)
 
 
-def nothing(folder: Path) -> str:
+def nothing(folder: str | Path) -> str:
     """Return the message that there is nothing to look into."""
+    if not str(folder):
+        return "give a folder, a log or an archive, or - for a text on standard input"
+    if not Path(folder).exists():
+        return f"{folder} is not there: give a folder, a log or an archive, or - for a text on standard input"
     return f"{folder} is neither a folder, nor a log, nor an archive that can be unpacked ({', '.join(PACKED)})"
 
 

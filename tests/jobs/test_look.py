@@ -578,3 +578,24 @@ def test_a_server_outside_of_its_peer_list_looks_for_no_leader(
     printed = " ".join(capsys.readouterr().out.split())
     assert "the process ends by its own decision: java.lang.RuntimeException: My id 4 not in the peer list." in printed
     assert "candidate" not in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("",), "give a folder, a log or an archive"),
+        (("nowhere",), "nowhere is not there"),
+        (("/dev/null",), "/dev/null is neither a folder, nor a log"),
+        ((".", "--fail-on", "bogus > x"), "--fail-on cannot read"),
+    ],
+)
+def test_what_cannot_be_looked_into_is_refused_before_the_work(
+    arguments: tuple[str, ...],
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["look", *arguments]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {reason}")
