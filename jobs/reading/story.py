@@ -301,6 +301,8 @@ def change_in_words(incident: Incident, change: Row) -> str:
     why = reason_in_words(change, old, state, again=again)
     meanwhile = old_leader_template(change, state, again=again)
     was = meanwhile.format(old="It" if again and (why or state in NOT_KNOWN) else old, later=gave_up_in_words(change))
+    if state == "unknown" and not again and (tenure := ended_tenure(incident, change)):
+        was = "" if first_seen_at_end(tenure) else f"{old} led no longer{SERVICE_ENDED[tenure['end_cause']]}."
     if already:
         sentence = " ".join(part for part in (f"{who}.", why and f"Before that, {why}.", was) if part)
     elif not why and state not in NOT_KNOWN:
@@ -308,6 +310,21 @@ def change_in_words(incident: Incident, change: Row) -> str:
     else:
         sentence = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
     return sentence + log_gap_in_words(incident, change) + leaderless_in_words(incident, change)
+
+
+def ended_tenure(incident: Incident, change: Row) -> Row | None:
+    """Return the old leader's time in the lead, if a line says how it ended before the next leader began."""
+    return next(
+        (
+            row
+            for row in incident.course.changes
+            if (row["new_leader"], row["new_term"]) == (change["old_leader"], change["old_term"])
+            and row["end_cause"] in GIVES_UP
+            and row["end_time"] is not None
+            and row["end_time"] <= change["changed_at"]
+        ),
+        None,
+    )
 
 
 def given_up_in_words(incident: Incident, change: Row) -> str:

@@ -321,6 +321,18 @@ PROCESS = under(
             "the process was told to stop",
             does=(Deed.STOPS,),
         ),
+        *(
+            Text("KAFKA_FATAL", template, meaning, does=(Deed.STOPS,))
+            for template, meaning in (
+                (
+                    "[{} id={}] Fatal error during {:text} startup. Prepare to shutdown",
+                    "the process cannot start, or fails, and ends",
+                ),
+                ("Exiting Kafka due to fatal exception", ""),
+                ("Exiting Kafka due to fatal exception during startup.", ""),
+                ("Encountered fatal fault: {result:text}", ""),
+            )
+        ),
         Text(
             "KAFKA_REGISTERS",
             "[BrokerLifecycleManager id={node}] Incarnation {} of broker {} in cluster {cluster_name} is now STARTING.",

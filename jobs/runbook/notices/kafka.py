@@ -3,6 +3,7 @@
 ALWAYS = {
     "KAFKA_VERSION": "release {value} starts",
     "KAFKA_EPOCH_LOST": "",
+    "KAFKA_FATAL": "the process cannot start, or fails, and ends[: {result}]",
     "KAFKA_VOTERS": "knows the voters[: {members}]",
 }
 
