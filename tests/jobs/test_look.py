@@ -599,3 +599,33 @@ def test_what_cannot_be_looked_into_is_refused_before_the_work(
     monkeypatch.chdir(tmp_path)
     assert main(["look", *arguments]) == 1
     assert capsys.readouterr().err.startswith(f"error: {reason}")
+
+
+def test_a_leader_that_told_its_end_is_no_riddle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    voters = "voters=[0, 1, 2], electionTimeoutMs=1598"
+    state = (
+        "2025-01-28 05:00:19,{}] INFO [RaftManager id=0] Completed transition to {} (org.apache.kafka.raft.QuorumState)"
+    )
+    unattached, led = f"Unattached(epoch=4535, {voters})", "Leader(localId=0, epoch=4534, epochStartOffset=38654548)"
+    followed = f"FollowerState(fetchTimeoutMs=2000, epoch=4535, leaderId=2, {voters})"
+    lines = state.format(103, f"{unattached} from {led}"), state.format(163, f"{followed} from {unattached}")
+    (tmp_path / "kafka-0.log").write_text("".join(f"[{line}\n" for line in lines))
+    assert main(["look", str(tmp_path / "kafka-0.log")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "its lead ends here: it heard of a larger term" in printed
+    assert "2 becomes leader (epoch 4535)" in printed
+    assert "the logs do not say" not in printed
+
+
+def test_a_kafka_node_that_fails_does_not_lead_at_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change = "INFO [RaftManager id=0] Completed transition to {} (org.apache.kafka.raft.QuorumState)"
+    leader = "Leader(localId=0, epoch=1, epochStartOffset=0, highWatermark=Optional.empty, voterStates={})"
+    (tmp_path / "kafka.log").write_text(
+        f"[2023-11-28 19:55:20,312] {change.format(leader)}\n"
+        "[2023-11-28 19:55:21,100] ERROR [BrokerServer id=0] Fatal error during broker startup. Prepare to shutdown "
+        "(kafka.server.BrokerServer)\n"
+    )
+    assert main(["look", str(tmp_path / "kafka.log")]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "the process cannot start, or fails, and ends" in printed
+    assert "At the end of the logs (19:55:21.100) no line says who leads" in printed
