@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -228,7 +229,10 @@ LAYOUTS = MAILED / "etcd-layout-matrix"
 
 
 @pytest.mark.parametrize("folder", [name for name in FOLDERS if name != LAYOUTS.name])
-def test_each_is_answered(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_is_answered(
+    folder: str, capsys: pytest.CaptureFixture[str], record_property: Callable[[str, object], None]
+) -> None:
+    record_property("folders as people mail them", 1)
     answer = told(capsys, MAILED / folder)
     for pattern in SAID.get(folder, ()):
         assert re.search(pattern, answer), f"{pattern} is not told: {answer}"

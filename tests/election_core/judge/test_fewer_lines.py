@@ -1,7 +1,7 @@
 """The law of fewer lines, over real runs and worlds (:mod:`tests.election_core.judge.fewer_lines`), and that it can
 fail."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,7 +30,10 @@ SYSTEMS = (
     "rocketmq-dledger",
     "zookeeper",
 )
-PARTS = amount(3, 32)
+Count = Callable[[str, object], None]
+"""Notes how much a test did, by name and number."""
+
+PARTS = amount(3, 12)
 """So many parts of each run and world."""
 NIGHT = 1
 """Another one has `make test` try other parts."""
@@ -63,26 +66,33 @@ def breaches_of(cluster: str, lines: Lines, seed: int, parts: int = PARTS) -> It
 
 @pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_part_of_a_real_run_proves_nothing_that_the_whole_does_not(corpora: Path, system: str) -> None:
+def test_part_of_a_real_run_proves_nothing_that_the_whole_does_not(
+    corpora: Path, system: str, record_property: Count
+) -> None:
     runs = sorted(path.parent for path in (corpora / system).glob("*/run.json"))
+    record_property("cuts of real runs", PARTS * len(runs))
     found = [line for number, run in enumerate(runs) for line in breaches_of(run.name, story.run_lines(run), number)]
     assert not found, "\n".join(found)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["dledger", "raft", "zab"])
-def test_part_of_a_world_proves_nothing_that_the_whole_does_not(protocol: str) -> None:
+def test_part_of_a_world_proves_nothing_that_the_whole_does_not(protocol: str, record_property: Count) -> None:
     names = sorted(scenario.name for scenario in PROTOCOLS[protocol].scenarios if not scenario.broken)
-    found = [
-        line for seed in range(amount(1, 5)) for name in names for line in breaches_of(name, lines_of(name, seed), seed)
-    ]
+    seeds = range(amount(1, 5))
+    record_property("cuts of worlds", PARTS * len(seeds) * len(names))
+    found = [line for seed in seeds for name in names for line in breaches_of(name, lines_of(name, seed), seed)]
     assert not found, "\n".join(found)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ELECTORATES)
-def test_part_of_a_world_of_other_voters_proves_nothing_that_the_whole_does_not(name: str) -> None:
-    found = [line for seed in range(amount(1, 10)) for line in breaches_of(name, lines_of(name, seed), seed)]
+def test_part_of_a_world_of_other_voters_proves_nothing_that_the_whole_does_not(
+    name: str, record_property: Count
+) -> None:
+    seeds = range(amount(1, 10))
+    record_property("cuts of worlds", PARTS * len(seeds))
+    found = [line for seed in seeds for line in breaches_of(name, lines_of(name, seed), seed)]
     assert not found, "\n".join(found)
 
 
