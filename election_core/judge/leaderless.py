@@ -33,7 +33,12 @@ from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.fates import BY_MAJORITY, Fates, following_of, who_toppled
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
-from election_replay.election_core.judge.led_between import nobody_led, silent_between, tenures_in_order
+from election_replay.election_core.judge.led_between import (
+    followed_in_vain,
+    nobody_led,
+    silent_between,
+    tenures_in_order,
+)
 from election_replay.election_core.judge.loss_words import away, how_ended, lost_before
 from election_replay.election_core.judge.outages import change_of, leaderless_outage, severity_of
 from election_replay.election_core.judge.quorum_contact import FollowerLost, QuorumLoss, QuorumTracker, closings
@@ -397,6 +402,7 @@ def _led_without_log(group: Group) -> "_LeadersWithoutLog":
         before = elapsed(since(role), first.get(tenure.source, tenure.begin))[0] > MAX_INFO_GAP
         return before or all(elapsed(end, since(role))[0] > late for end in last)
 
+    in_vain = group.once(followed_in_vain)
     return _LeadersWithoutLog(
         group,
         [
@@ -406,6 +412,7 @@ def _led_without_log(group: Group) -> "_LeadersWithoutLog":
             and role.leader is not None
             and role.term is not None
             and all(outside(role, tenure) for tenure in tenures.get((role.term, role.leader), ()))
+            and not in_vain(role)
         ],
     )
 

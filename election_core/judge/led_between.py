@@ -7,15 +7,19 @@ leader, term 4                                         [=====
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 
-from election_replay.election_core.fold.roles import DOWN, FOLLOWER, LEADER, UNKNOWN
+from election_replay.election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, UNKNOWN
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.model.facts import Candidacy, Role, Silence, TermWentBack
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
+
+FOLLOWED_EARLY = frozenset({"zab"})
+"""Protocols whose members follow a winner before it is established, so that it may never lead."""
 
 
 def nobody_led(group: Group, before: Tenure, after: Tenure | None, begin: Moment, end: Moment) -> bool:
@@ -72,10 +76,34 @@ def _serves_later(group: Group, role: Role, before: Tenure) -> bool:
     if role.role not in (LEADER, FOLLOWER) or (role.role == FOLLOWER and role.leader is None):
         return role.role == UNKNOWN
     leader = role.leader or role.node
+    if group.once(followed_in_vain)(role):
+        return False
     if role.term is None:
         in_vain = {campaign.node for campaign in group.of(Candidacy) if campaign.outcome != "won"}
         return leader != before.node and leader not in in_vain
     return is_larger(role.term, before.term) or (role.term == before.term and leader != before.node)
+
+
+def followed_in_vain(group: Group) -> Callable[[Role], bool]:
+    """Return a function: was the leader that a role follows surely still a candidate then, by its own log? Members of
+    ZooKeeper follow a winner before it has the quorum that makes it leader."""
+    asked: dict[str | None, list[Role]] = {}
+    for role in group.roles if group.protocol in FOLLOWED_EARLY else ():
+        if role.role == CANDIDATE and role.until is not None:
+            asked.setdefault(role.node, []).append(role)
+    for of_node in asked.values():
+        of_node.sort(key=attrgetter("since"))
+
+    def never(role: Role) -> bool:
+        of_leader, elapsed = asked.get(role.leader, []), group.clocks.elapsed
+        number = bisect_right(of_leader, role.since + group.clocks.widest, key=attrgetter("since"))
+        return any(
+            elapsed(since(asking), since(role))[0] >= 0 and end is not None and elapsed(since(role), end)[0] > 0
+            for asking in of_leader[max(number - 2, 0) : number]
+            for end in (until(asking),)
+        )
+
+    return never
 
 
 def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> bool:
