@@ -2,7 +2,10 @@
 
 A server sends its votes after it printed "New election" (``FastLeaderElection#lookForLeader``), and prints each vote
 that it gets, its own included. Its own show which votes it sent in an election; only the line "New election" certainly
-comes before anybody else heard them.
+comes before anybody else heard them. A busy server prints its own votes late, perhaps in its next election:
+
+    New election    sends round 5        New election                 prints its vote of round 5
+    |<------------------ the others may have heard it since then ------------------------>|
 """
 
 from collections.abc import Iterator
@@ -30,10 +33,16 @@ class PassedVotes:
     leading: list[tuple[FoldEvent, int]] = field(default_factory=list)
     leaders_heard: dict[tuple[str, int], FoldEvent] = field(default_factory=dict)
     _began: FoldEvent | None = None
+    _sent_since: FoldEvent | None = None
+    """The begin of the first election of which the server's own votes may not be printed yet."""
+    _printed: bool = True
 
     def election(self, began: FoldEvent | None) -> None:
-        """Take the begin of an election; None for a new process, which has begun none."""
-        self._began = began
+        """Take the begin of an election; None for a new process, which has begun none. Votes printed late stay late, as
+        the server reads them one by one."""
+        if began is None or self._printed:
+            self._sent_since = began
+        self._began, self._printed = began, began is None
 
     def vote(self, event: FoldEvent, node: str | None) -> None:
         """Take a vote, the server's own or another's; only a server that looks for a leader sends votes of a round."""
@@ -46,8 +55,10 @@ class PassedVotes:
         if event.peer != node:
             self.heard.setdefault((began, event.peer, event.count, ids), event)
         else:
+            late = self._sent_since is not self._began or event.role not in ("CANDIDATE", None)
+            self._printed = self._began is not None and not late
             # If the first line of the election is lost, the time of the vote is unknown.
-            known = (CAST_EARLIER, event) if self._began is None else (VOTE, self._began)
+            known = (CAST_EARLIER, event) if self._sent_since is None else (VOTE, self._sent_since)
             self.sent.setdefault((began, event.count, ids), known)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:

@@ -6,7 +6,7 @@ import pytest
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Clocks, Moment
-from election_replay.election_core.model.facts import MessageReceived, Role
+from election_replay.election_core.model.facts import MessageReceived, MessageSent, Role
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.zab.causality import causal_pairs
@@ -69,3 +69,34 @@ def test_real_votes_follow_real_establishments(corpora: Path) -> None:
         skews = [row for row in story.run_rows(run) if isinstance(row, Finding) and row.rule == "CLOCK_SKEW"]
         assert not skews or "chaos" in run.name, (run.name, skews)
     assert tied > 50
+
+
+LATE = """
+02:00:27,630 [myid:3] - INFO  [QuorumPeer[myid=3]:QuorumPeer@1] - LOOKING
+02:00:27,635 [myid:3] - INFO  [QuorumPeer[myid=3]:FastLeaderElection@1] - New election. My id = 3, proposed zxid=0x0
+02:00:30,847 [myid:3] - INFO  [QuorumPeer[myid=3]:QuorumPeer@1] - LOOKING
+02:00:30,852 [myid:3] - INFO  [QuorumPeer[myid=3]:FastLeaderElection@1] - New election. My id = 3, proposed zxid=0x0
+02:00:31,833 [myid:3] - INFO  [WorkerReceiver[myid=3]:FastLeaderElection$Messenger$WorkerReceiver@1] - Notification: \
+my state:{state}; n.sid:3, n.state:LOOKING, n.leader:3, n.round:0x5, n.peerEpoch:0x0, n.zxid:0x0, message format \
+version:0x2, n.config version:0x0
+02:00:34,213 [myid:3] - INFO  [QuorumPeer[myid=3]:QuorumPeer@1] - LOOKING
+02:00:34,218 [myid:3] - INFO  [QuorumPeer[myid=3]:FastLeaderElection@1] - New election. My id = 3, proposed zxid=0x0
+02:00:34,693 [myid:3] - INFO  [WorkerReceiver[myid=3]:FastLeaderElection$Messenger$WorkerReceiver@1] - Notification: \
+my state:LOOKING; n.sid:3, n.state:LOOKING, n.leader:3, n.round:0x8, n.peerEpoch:0x0, n.zxid:0x0, message format \
+version:0x2, n.config version:0x0
+"""
+"""The log of a busy server: it prints its vote of round 5 in the election after, that of round 8 in the one after that."""
+
+
+@pytest.mark.parametrize("state", ["LOOKING", "FOLLOWING"])
+def test_votes_that_a_busy_server_prints_late_were_sent_since_the_first_election_without_any(state: str) -> None:
+    facts = story.facts_of(story.parse(f"Its own votes.\n\n[zk3 zookeeper.log]{LATE.format(state=state)}"))
+    sent = {fact.term: fact.since % (60 * SECOND) for fact in facts if isinstance(fact, MessageSent)}
+    assert sent == {5: 27_635_000, 8: 27_635_000}
+
+
+def test_votes_printed_in_their_election_were_sent_in_it() -> None:
+    in_time = "\n".join(line for line in LATE.splitlines() if "02:00:27" not in line).format(state="LOOKING")
+    facts = story.facts_of(story.parse(f"Its own votes.\n\n[zk3 zookeeper.log]\n{in_time}"))
+    sent = {fact.term: fact.since % (60 * SECOND) for fact in facts if isinstance(fact, MessageSent)}
+    assert sent == {5: 30_852_000, 8: 34_218_000}
