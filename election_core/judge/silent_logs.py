@@ -126,9 +126,10 @@ def _last_signs(every: Sequence[Fact], source: str, clocks: Clocks) -> Iterator[
         replaced = _replaced_at(led, heard, run, clocks)
         if sign is not None and replaced is not None:
             sign = replace(sign, at=min(sign.at, replaced))
-        followed = [at for at in heard.followed(run, clocks) if at > last_line]
+        # Whoever begins to follow later than the next start follows the next run, perhaps in the same term.
+        followed = [at for at in heard.followed(run, clocks) if last_line < at < (following or UNBOUNDED)]
         if sign is not None and followed:
-            sign = replace(sign, at=min(max(sign.at, *followed), sign.by or UNBOUNDED, following or UNBOUNDED))
+            sign = replace(sign, at=min(max(sign.at, *followed), sign.by or UNBOUNDED))
         if sign is not None and (sign.at > last_line or sign.by is not None or sign.latest > run.last_by):
             yield run, replace(sign, at=max(sign.at, last_line))
 

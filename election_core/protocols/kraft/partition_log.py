@@ -85,8 +85,11 @@ class PartitionLog:
 
     node: str | None = None
     replicas: dict[str, Replica] = field(default_factory=dict)
-    fenced: list[tuple[FoldEvent, int]] = field(default_factory=list)
+    fenced: list[tuple[FoldEvent, int, int | None]] = field(default_factory=list)
+    """Each fenced broker's line, of how many partitions it holds replicas, and since when (us) the controller was
+    active."""
     gone: list[FoldEvent] = field(default_factory=list)
+    _active_since: int | None = None
     _stream: str | None = None
     _stopped: set[str] = field(default_factory=set)
     _holds: Counter[str] = field(default_factory=Counter)
@@ -127,7 +130,7 @@ class PartitionLog:
             led = replica.step_at(hole.since)
             if led is not None and led.role == LEADER:
                 yield hole
-        for heard in self._heard(replica):
+        for heard in self._heard(replica, emit):
             yield LastHeard(*emit.about(heard.leader, heard))
         for event, topic_id, known in replica.taken:
             yield ReplicaLog(
@@ -185,12 +188,14 @@ class PartitionLog:
             )
 
     def _ceased(self, emit: FactWriter, brokers: Collection[str]) -> Iterator[Fact]:
-        """Yield when fenced brokers, among ``brokers``, were heard last."""
-        for event, count in self.fenced:
-            if event.peer in brokers:
-                waited = emit.timing.us(Timeout.KAFKA_SESSION)
-                # Sessions are checked every eighth of a session.
-                since, by = event.at - waited * 9 // 8, event.by - waited
+        """Yield when fenced brokers, among ``brokers``, were heard last. A new active controller counts all sessions
+        from its beginning, whenever it or another one heard the broker (``QuorumController#claim``): one that it fences
+        within that time may have been silent for long."""
+        for event, count, active_since in self.fenced:
+            waited = emit.timing.us(Timeout.KAFKA_SESSION)
+            # Sessions are checked every eighth of a session.
+            since, by = event.at - waited * 9 // 8, event.by - waited
+            if event.peer in brokers and (active_since is None or active_since < since):
                 end = (event.at, event.by, event.event_id)
                 yield HeartbeatsCeased(*emit.during(event.peer, since, by, event.event_id, *end), count=count)
                 yield LastHeard(*emit.during(event.peer, since, by, event.event_id))
@@ -255,15 +260,19 @@ class PartitionLog:
     def _on_leader_gone(self, event: FoldEvent) -> None:
         self.gone.append(event)
 
-    def _heard(self, replica: Replica) -> Iterator[HeardLast]:
-        """Yield, once per following, when the connection to the followed leader was closed."""
+    def _heard(self, replica: Replica, emit: FactWriter) -> Iterator[HeardLast]:
+        """Yield, once per following, when the connection to the followed leader was closed. A follower that was frozen
+        sees that when it goes on."""
         last: Step | None = None
+        holes = [(hole.since, hole.until) for hole in emit.silences() if hole.until is not None]
         for event in self.gone:
             followed = replica.step_at(event.at)
             if followed is None or followed is last or followed.role != FOLLOWER or followed.leader != event.peer:
                 continue
             last = followed
-            yield HeardLast(event.peer or "", event.at - Timeout.CLOSE_ON_ITS_WAY.us, event.by, event.event_id)
+            frozen = (begin for begin, end in holes if 0 <= event.at - end <= Timeout.MAX_INFO_GAP.us)
+            since = min(event.at - Timeout.CLOSE_ON_ITS_WAY.us, *frozen, event.at)
+            yield HeardLast(event.peer or "", since, event.by, event.event_id)
 
     # -- what controllers record -------------------------------------------------------------------------
 
@@ -284,7 +293,7 @@ class PartitionLog:
         if event.peer in self._stopped:
             self._stopped.discard(event.peer)
         else:
-            self.fenced.append((event, self._holds[event.peer or ""]))
+            self.fenced.append((event, self._holds[event.peer or ""], self._active_since))
 
     def _on_stops(self, event: FoldEvent) -> None:
         if event.peer is not None:
@@ -296,7 +305,11 @@ class PartitionLog:
     def _on_renounced(self, event: FoldEvent) -> None:
         """Take that a controller was frozen: it fenced brokers for lack of contact, and takes that back on a new
         leader."""
-        self.fenced = [(fenced, n) for fenced, n in self.fenced if event.at - fenced.at > Timeout.KRAFT_VOID.us]
+        self.fenced = [fenced for fenced in self.fenced if event.at - fenced[0].at > Timeout.KRAFT_VOID.us]
+        self._active_since = None
+
+    def _on_active(self, event: FoldEvent) -> None:
+        self._active_since = event.at
 
 
 def _starts_unseen(replica: Replica, incarnations: Sequence[Incarnation]) -> Iterator[Step]:
@@ -346,6 +359,7 @@ _HANDLERS: dict[str, Callable[[PartitionLog, FoldEvent], None]] = {
     "KAFKA_BROKER_FENCED": PartitionLog._on_fenced,
     "KAFKA_BROKER_STOPS": PartitionLog._on_stops,
     "KAFKA_BROKER_UNFENCED": PartitionLog._on_unfenced,
+    "KAFKA_ACTIVE": PartitionLog._on_active,
     "KAFKA_RENOUNCED": PartitionLog._on_renounced,
 }
 
