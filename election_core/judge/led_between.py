@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, UNKNOWN
+from election_replay.election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
@@ -20,6 +20,8 @@ from election_replay.election_core.model.timing import Timeout
 
 FOLLOWED_EARLY = frozenset({"zab"})
 """Protocols whose members follow a winner before it is established, so that it may never lead."""
+FOLLOWED_BY_RECORD = frozenset({"partition"})
+"""Protocols whose members follow whom others have recorded as leader, whether it runs or not."""
 
 
 def nobody_led(group: Group, before: Tenure, after: Tenure | None, begin: Moment, end: Moment) -> bool:
@@ -85,17 +87,22 @@ def _serves_later(group: Group, role: Role, before: Tenure) -> bool:
 
 
 def followed_in_vain(group: Group) -> Callable[[Role], bool]:
-    """Return a function: was the leader that a role follows surely still a candidate then, by its own log? Members of
-    ZooKeeper follow a winner before it has the quorum that makes it leader."""
-    asked: dict[str | None, list[Role]] = {}
+    """Return a function: did the leader that a role follows surely not lead then, by its own log? Members of ZooKeeper
+    follow a winner before it has the quorum that makes it leader; Kafka's brokers follow whom the controllers record,
+    even if it was stopped for good."""
+    absent: dict[str | None, list[Role]] = {}
     for role in group.roles if group.protocol in FOLLOWED_EARLY else ():
         if role.role == CANDIDATE and role.until is not None:
-            asked.setdefault(role.node, []).append(role)
-    for of_node in asked.values():
+            absent.setdefault(role.node, []).append(role)
+    for of_node in absent.values():
         of_node.sort(key=attrgetter("since"))
+    stopped = dict(_stopped_for_good(group)) if group.protocol in FOLLOWED_BY_RECORD else {}
 
-    def never(role: Role) -> bool:
-        of_leader, elapsed = asked.get(role.leader, []), group.clocks.elapsed
+    def in_vain(role: Role) -> bool:
+        elapsed = group.clocks.elapsed
+        if (end := stopped.get(role.leader or "")) is not None and elapsed(end, since(role))[0] > 0:
+            return True
+        of_leader = absent.get(role.leader, [])
         number = bisect_right(of_leader, role.since + group.clocks.widest, key=attrgetter("since"))
         return any(
             elapsed(since(asking), since(role))[0] >= 0 and end is not None and elapsed(since(role), end)[0] > 0
@@ -103,7 +110,16 @@ def followed_in_vain(group: Group) -> Callable[[Role], bool]:
             for end in (until(asking),)
         )
 
-    return never
+    return in_vain
+
+
+def _stopped_for_good(group: Group) -> Iterator[tuple[str, Moment]]:
+    """Yield each member whose log ends with a clean stop, and when."""
+    for source in {role.source_node for role in group.roles}:
+        last = group.roles_of(source, UNBOUNDED)[-1]
+        end = until(last)
+        if last.end_cause == STOPPED and last.node is not None and end is not None:
+            yield last.node, end
 
 
 def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> bool:

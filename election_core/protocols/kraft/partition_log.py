@@ -15,7 +15,7 @@ from operator import attrgetter
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, REMOVED, UNKNOWN, Step, spans
-from election_replay.election_core.model.facts import Fact, LastHeard, QuietLog, RefusedWrites
+from election_replay.election_core.model.facts import Fact, LastHeard, QuietLog, RefusedWrites, Serving
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.timing import Timeout
@@ -90,6 +90,8 @@ class PartitionLog:
     active."""
     gone: list[FoldEvent] = field(default_factory=list)
     _active_since: int | None = None
+    _registering: list[list[FoldEvent]] = field(default_factory=list)
+    """For each start of the broker the line that it registers, and the one that it is registered and runs."""
     _stream: str | None = None
     _stopped: set[str] = field(default_factory=set)
     _holds: Counter[str] = field(default_factory=Counter)
@@ -130,6 +132,7 @@ class PartitionLog:
             led = replica.step_at(hole.since)
             if led is not None and led.role == LEADER:
                 yield hole
+        yield from self._served_late(replica, emit)
         for heard in self._heard(replica, emit):
             yield LastHeard(*emit.about(heard.leader, heard))
         for event, topic_id, known in replica.taken:
@@ -162,6 +165,17 @@ class PartitionLog:
                 high_watermark=begun.committed or 0,
                 evidence=(begun.event_id, event.event_id),
             )
+
+    def _served_late(self, replica: Replica, emit: FactWriter) -> Iterator[Fact]:
+        """Yield when a leader served that was elected before its broker was registered: a broker lets clients in only
+        then (``BrokerServer#startup``), or not at all, if its process ended first."""
+        for registers, *runs in self._registering if emit.incarnations else ():
+            process = emit.incarnations[incarnation_at(emit.incarnations, registers.at)]
+            over = runs[0].at if runs else process.stop or process.next_start
+            for step in replica.steps if over is not None else ():
+                if step.role == LEADER and registers.at <= step.at < (over or step.at):
+                    end = (runs[0].at, runs[0].by, runs[0].event_id) if runs else ()
+                    yield Serving(*emit.during(self.node, step.at, step.by, step.event_id, *end), term=step.term or 0)
 
     def _of_record(self, emit: FactWriter, replica: Replica) -> Iterator[Fact]:
         for event in replica.sets:  # another set was granted to the leader, in its leader epoch at that time
@@ -308,6 +322,13 @@ class PartitionLog:
         self.fenced = [fenced for fenced in self.fenced if event.at - fenced[0].at > Timeout.KRAFT_VOID.us]
         self._active_since = None
 
+    def _on_registers(self, event: FoldEvent) -> None:
+        self._registering.append([event])
+
+    def _on_runs(self, event: FoldEvent) -> None:
+        if self._registering and len(self._registering[-1]) == 1:
+            self._registering[-1].append(event)
+
     def _on_active(self, event: FoldEvent) -> None:
         self._active_since = event.at
 
@@ -360,6 +381,8 @@ _HANDLERS: dict[str, Callable[[PartitionLog, FoldEvent], None]] = {
     "KAFKA_BROKER_STOPS": PartitionLog._on_stops,
     "KAFKA_BROKER_UNFENCED": PartitionLog._on_unfenced,
     "KAFKA_ACTIVE": PartitionLog._on_active,
+    "KAFKA_REGISTERS": PartitionLog._on_registers,
+    "KAFKA_RUNNING": PartitionLog._on_runs,
     "KAFKA_RENOUNCED": PartitionLog._on_renounced,
 }
 
