@@ -98,6 +98,7 @@ ONE_CLOCK = {
         "_lost_names": "the hand-over and lines of one broker",
     },
     "protocols/kraft/partition_log.py": {
+        "_served_late": "a fold: the lines of one broker",
         "_starts_unseen": "a fold: the lines of one broker",
         "note_set": "a fold: the lines of one broker",
         "_on_renounced": "a fold: the lines of one broker",
