@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from election_replay.election_core.dialects.stamps import MONTHS
 from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.blocks import Blocks, head
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout
@@ -27,6 +28,11 @@ _LINE = re.compile(
     r"|pid=(?P<id>\d{1,7}) role=(?P<role>[\w/]+) timestamp=\")\d.*)",
     re.ASCII | re.DOTALL,
 )
+_TIME = re.compile(
+    r"\b(\d{1,2}) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (\d{4}) (\d\d):(\d\d):(\d\d)\.(\d{1,6})", re.ASCII
+)
+BEFORE_TEXT = 60
+"""The time of a line ends within so many characters; later ones are of the text."""
 _STARTS = re.compile(r"oO0OoO0OoO0Oo \w+ is starting")
 _NO_NAME = re.compile(r"(?<!\S)[\d:.,TZ/+-]+(?=\s|\Z)|[\s>|`]+", re.ASCII)
 """What may differ in what stands before lines of one file: times, numbers, and marks of quotations."""
@@ -76,16 +82,17 @@ def members_in(lines: Sequence[str]) -> tuple[list[list[Process]], list[Process]
     Both are empty when there is only one, or when names before the lines, such as those of containers, tell them apart.
     """
     found = [_LINE.fullmatch(line) for line in lines]
-    if len({_NO_NAME.sub("", match["before"]) for match in found if match}) != 1:
+    before = {match["before"] for match in found if match}
+    if len({_NO_NAME.sub("", text) for text in before}) != 1:
         return [], []
     members: list[list[Process]] = []
     left_out: list[Process] = []
     for process in processes_in(lines, found):
-        before = [member for member in members if process.may_restart(member)]
-        if len(before) > 1:
+        ended = [member for member in members if process.may_restart(member)]
+        if len(ended) > 1:
             left_out.append(process)
-        elif before:
-            before[0].append(process)
+        elif ended:
+            ended[0].append(process)
         else:
             members.append([process])
     return (members, left_out) if len(members) > 1 else ([], [])
@@ -101,7 +108,7 @@ def processes_in(lines: Sequence[str], found: Sequence[re.Match[str] | None]) ->
     alive: list[Process] = []
     now: Process | None = None
     for number, (line, match, kind) in enumerate(zip(lines, found, kinds, strict=True)):
-        time = stamp(match["line"][:60]) if match else None
+        time = time_of(match["line"]) if match else None
         pid = (match["pid"] or match["id"]) if match else ""
         if match is None or time is None or pid not in parents:
             if now is not None and (match is not None or line[:1].isspace()):
@@ -110,12 +117,21 @@ def processes_in(lines: Sequence[str], found: Sequence[re.Match[str] | None]) ->
         of_pid = (process for process in reversed(alive) if process.pid == pid)
         now = next((process for process in of_pid if not process.kind or kind in ("", process.kind)), None)
         starts = _STARTS.search(line) is not None
-        if now is None or starts or time[1] < now.begin:
-            now = Process(pid, kind, time[1], number, starts)
+        if now is None or starts or time < now.begin:
+            now = Process(pid, kind, time, number, starts)
             alive.append(now)
         now.kind = now.kind or kind
-        now.takes(match["line"], time[1], number)
+        now.takes(match["line"], time, number)
     return [process for process in alive if process.kind]
+
+
+def time_of(line: str) -> str | None:
+    """Return the digits of the time of a line, which sort as the times do; None if it has none."""
+    if found := _TIME.search(line, 0, BEFORE_TEXT):
+        day, month, year, hour, minute, second, rest = found.groups()
+        return f"{year}{MONTHS.index(month.lower()) + 1:02}{day.zfill(2)}{hour}{minute}{second}{rest.ljust(9, '0')}"
+    written = stamp(line[:BEFORE_TEXT])
+    return written and written[1]
 
 
 def read_by_process(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:

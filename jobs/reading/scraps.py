@@ -45,7 +45,7 @@ class Scrap:
 
 
 def scraps(published: Published) -> Iterator[Scrap]:
-    """Yield all sources without a role; where others show roles of their groups, only those with notices."""
+    """Yield all sources without a role; where others show who leads their groups, only those with notices."""
     streams: dict[tuple[str, str], list[str]] = {}
     asked: dict[tuple[str, str], list[str]] = {}
     groups: dict[tuple[str, str], set[str]] = {}
@@ -54,7 +54,7 @@ def scraps(published: Published) -> Iterator[Scrap]:
         asked.setdefault((row["cluster"], row["source_node"]), []).append(asked_for(row["stream"], row["kinds"]))
         groups.setdefault((row["cluster"], row["source_node"]), set()).update(row["groups"] or ())
     speaking: dict[str, set[str]] = {}
-    for row in published.rows("SELECT DISTINCT cluster, replica_group FROM role_intervals"):
+    for row in published.rows("SELECT DISTINCT cluster, replica_group FROM role_intervals WHERE role = 'leader'"):
         speaking.setdefault(row["cluster"], set()).add(row["replica_group"])
     for (cluster, source), of_source in streams.items():
         of_others = groups[cluster, source] or speaking.get(cluster, set())  # a source that names no group is of any

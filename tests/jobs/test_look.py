@@ -629,3 +629,19 @@ def test_a_kafka_node_that_fails_does_not_lead_at_the_end(tmp_path: Path, capsys
     printed = " ".join(capsys.readouterr().out.split())
     assert "the process cannot start, or fails, and ends" in printed
     assert "At the end of the logs (19:55:21.100) no line says who leads" in printed
+
+
+def test_the_winner_of_an_election_is_told_beside_a_member_with_a_role(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by = "[QuorumPeer[myid={}](plain=0.0.0.0:2181)(secure=disabled):{}"
+    follower = f"[myid:2] - WARN  {by.format(2, 'Follower@131')}] - Exception when following the leader\n"
+    winner = f"[myid:3] - INFO  {by.format(3, 'Leader@584')}] - LEADING - LEADER ELECTION TOOK - 433 MS\n"
+    (tmp_path / "zk").mkdir()
+    looking = (
+        f"[myid:2] - INFO  {by.format(2, 'FastLeaderElection@945')}] - New election. My id = 2, proposed zxid=0x5\n"
+    )
+    (tmp_path / "zk/zk-1.log").write_text(f"2026-03-11 03:02:10,118 {follower}2026-03-11 03:02:10,126 {looking}")
+    (tmp_path / "zk/zk-2.log").write_text(f"2026-03-11 03:02:10,830 {winner}")
+    assert main(["look", str(tmp_path / "zk")]) == 0
+    assert "3 (zk-2): wins an election, and is not established yet." in " ".join(capsys.readouterr().out.split())
