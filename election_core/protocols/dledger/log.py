@@ -252,6 +252,7 @@ class Running:
     preferred_at: int | None = None
     last_status: tuple[int, int, int] | None = None
     last_known: tuple[int, int] | None = None
+    candidate_knew: tuple[int, int] | None = None
     last_at: int | None = None
     led_with: int | None = None
     committed: int = -1
@@ -617,11 +618,17 @@ class DledgerLog(VotingLog):
             self.ledger.led_with.append((term, ledger_end, event))
 
     def _note_known_committed(self, event: FoldEvent, role: str) -> None:
-        """Note the last line in which the commit index known to a follower had grown."""
-        before, self._now.last_known = self._now.last_known, None
-        if role != FOLLOWER or event.term is None or event.committed is None:
+        """Note the last line in which the commit index known to a follower had grown since it printed it last, as
+        follower or as candidate: only the leader of the term can have sent it."""
+        before = self._now.last_known or self._now.candidate_knew
+        self._now.last_known = self._now.candidate_knew = None
+        if role == LEADER or event.term is None or event.committed is None:
             return
-        self._now.last_known = event.term, event.committed
+        known = event.term, event.committed
+        if role == CANDIDATE:
+            self._now.candidate_knew = known
+            return
+        self._now.last_known = known
         if before is not None and before[0] == event.term and before[1] < event.committed:
             self.ledger.known_committed[event.term] = event.committed, event
 

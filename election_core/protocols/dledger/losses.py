@@ -19,7 +19,7 @@ from election_replay.election_core.judge.completeness import KnownCommit, commit
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, WARNING, RuleId
-from election_replay.election_core.model.facts import Committed, LeaderLog, LogCut
+from election_replay.election_core.model.facts import Committed, KnownCommitted, LeaderLog, LogCut
 from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
@@ -108,16 +108,18 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
 
 def _lacking_leaders(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding]:
     """Yield leaders of a later term whose log ends below what an earlier term had committed."""
+    known = {fact.since_event for fact in group.of(KnownCommitted)}
     commits = (
-        KnownCommit(grown.who, grown.term, grown.to_index, grown.since_event)
-        for grown in group.of(Committed)
-        if grown.to_index is not None
+        KnownCommit(fact.who, fact.term, fact.to_index, fact.since_event)
+        for fact in (*group.of(Committed), *group.of(KnownCommitted))
+        if fact.to_index is not None
     )
     for lack in lacks(group, leader_ends(group), commits):
         leader, commit = lack.leader, lack.commit
+        how = "knew of committed" if commit.event_id in known else "had committed"
         summary = (
             f"{leader.node} led term {leader.term} with a log that ends at entry {leader.index}, although "
-            f"{commit.node} had committed entries up to {commit.index} in term {commit.term}: "
+            f"{commit.node} {how} entries up to {commit.index} in term {commit.term}: "
             f"{committed_entries(commit.index - leader.index)} lost."
         )
         yield finding_of(group, lack, summary, commit.index - leader.index, Unit.ENTRIES, breaches)
