@@ -25,9 +25,9 @@ def settings_of(group: Group, source: str) -> str | None:
 
 
 def whether_acknowledged(
-    group: Group, source: str, *, alone: bool, later: AcksTimedOut | None = None
+    group: Group, source: str, *, alone: bool, later: AcksTimedOut | None = None, who: str = "it"
 ) -> tuple[str, str]:
-    """Return severity and sentence: whether the messages that a master lost had been acknowledged.
+    """Return severity and sentence: whether the messages that a master, ``who``, lost had been acknowledged.
 
     ``alone`` is False with allAckInSyncStateSet: a message that the next master lacks was not acknowledged. Without it,
     a message that a frozen master took when it woke up may have been. ``later``: it waited for the whole set up to some
@@ -45,11 +45,11 @@ def whether_acknowledged(
         return WARNING, "Whether they had been acknowledged is not in the logs."
     if waited_for == 0:
         return CRITICAL, (
-            f"With {settings} it acknowledged messages without waiting for another replica: producers that got its "
+            f"With {settings} {who} acknowledged messages without waiting for another replica: producers that got its "
             "answers in time hold acknowledgements for messages that are gone."
         )
     return WARNING, (
-        f"With {settings} it waited for {waited_for} of the connected replicas, whichever: whether they had been "
+        f"With {settings} {who} waited for {waited_for} of the connected replicas, whichever: whether they had been "
         f"acknowledged is not in the logs.{_learners(group)}"
     )
 

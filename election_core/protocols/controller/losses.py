@@ -335,12 +335,7 @@ def _loss_finding(
     group: Group, cut: LogCut, led: Sequence[Tenure], implied: Finding | None, bound: frozenset[str]
 ) -> Finding:
     """Make the finding of one cut by a broker that had ``led``; ``implied``: the finding it may follow from."""
-    lost = _cut_off(cut)
-    of_epoch = [tenure for tenure in led if tenure.term == cut.term]
-    last = (of_epoch or led)[-1]
-    later = after_time_outs(group, cut)
-    alone = cut.source_node not in bound or later is not None
-    severity, whether = whether_acknowledged(group, cut.source_node, alone=alone, later=later)
+    held, epoch, (severity, whether) = _held_of(group, cut, led, bound)
     done = "cut them off" if cut.done else "could not cut them off"
     whose = " that the new master never had"
     if unclear := _parted_wrongly(group, cut):
@@ -357,14 +352,31 @@ def _loss_finding(
         severity=severity,
         certainty=POSSIBLE,
         nodes=(cut.who,),
-        terms=(last.term,),
+        terms=(epoch,),
         when=cut.since,
-        summary=f"{last.name}, master of epoch {last.term} before, held {lost} bytes of "
-        f"messages ({cut.cut_to} to {cut.log_end}){whose}, and {done}. {whether}",
+        summary=f"{held} ({cut.cut_to} to {cut.log_end}){whose}, and {done}. {whether}",
         evidence=cut.evidence,
         implied_by=implied.finding_id if implied else None,
         **(_measures([cut]) | ({"bytes_lost": None} if unclear else {})),
     )
+
+
+def _held_of(
+    group: Group, cut: LogCut, led: Sequence[Tenure], bound: frozenset[str]
+) -> tuple[str, int | None, tuple[str, str]]:
+    """Return who held what was cut, as a clause, the epoch it is of, and severity and sentence on whether it had been
+    acknowledged. What a broker cuts of an epoch that it did not lead, it had copied from the master of that epoch."""
+    own = [tenure for tenure in led if cut.term is None or tenure.term == cut.term]
+    messages = f"held {_cut_off(cut)} bytes of messages"
+    if own:
+        later = after_time_outs(group, cut)
+        alone = cut.source_node not in bound or later is not None
+        held = f"{own[-1].name}, master of epoch {own[-1].term} before, {messages}"
+        return held, own[-1].term, whether_acknowledged(group, cut.source_node, alone=alone, later=later)
+    master = next((tenure for tenure in group.tenures if tenure.term == cut.term), None)
+    source, of_whom = (master.source, f" of {master.name}") if master else ("", "")
+    held = f"{led[-1].name}, a slave{of_whom} in epoch {cut.term}, {messages}"
+    return held, cut.term, whether_acknowledged(group, source, alone=source not in bound, who="the master")
 
 
 def losses_coverage(

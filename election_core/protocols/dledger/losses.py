@@ -109,9 +109,10 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
 def _lacking_leaders(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding]:
     """Yield leaders of a later term whose log ends below what an earlier term had committed."""
     known = {fact.since_event for fact in group.of(KnownCommitted)}
+    printed: list[Committed | KnownCommitted] = [*group.of(Committed), *group.of(KnownCommitted)]
     commits = (
         KnownCommit(fact.who, fact.term, fact.to_index, fact.since_event)
-        for fact in (*group.of(Committed), *group.of(KnownCommitted))
+        for fact in printed
         if fact.to_index is not None
     )
     for lack in lacks(group, leader_ends(group), commits):
