@@ -36,10 +36,10 @@ def width(lines: Sequence[str]) -> int | None:
 
 
 def beginnings(lines: Sequence[str], widest: int) -> set[str]:
-    """Return the :func:`form` of each beginning that lines of the log have: it follows an unbroken line more than
-    once."""
-    found = Counter(form(after) for line, after in pairwise(["", *lines]) if len(line) < widest)
-    return {beginning for beginning, count in found.items() if count > 1}
+    """Return the :func:`form` of each beginning that lines of the log have: the first line's, and those that follow an
+    unbroken line more than once."""
+    found = Counter(form(after) for line, after in pairwise(lines) if len(line) < widest)
+    return {form(lines[0]), *(beginning for beginning, count in found.items() if count > 1)}
 
 
 def form(line: str) -> str:

@@ -106,6 +106,12 @@ def test_lines_that_are_as_long_as_another_by_chance_stay_apart(tmp_path: Path) 
     assert written(tmp_path, text, "zookeeper.txt") is None
 
 
+def test_the_few_lines_of_a_short_file_that_all_begin_as_its_first_stay_apart(tmp_path: Path) -> None:
+    line = "2026-03-01 10:00:01 INFO main - instrumented a special java.util.Set into: sun.nio.ch.EPollSelectorImpl@{}"
+    lines = [line.format(identity) for identity in ("16ec5519", "43195e5a", "333291ed", "479d31fc")]
+    assert written(tmp_path, "\n".join([*lines, "2026-03-01 10:00:02 WARN main - Unknown option"]), "a.log") is None
+
+
 def test_a_page_of_html_is_what_it_shows(tmp_path: Path) -> None:
     text = "<html><body><pre>\n{&quot;level&quot;:&quot;info&quot;,<b>&quot;msg&quot;</b>:&quot;a &lt; b&quot;}\n</pre></body></html>"
     assert written(tmp_path, text, "page.html") == ["", '{"level":"info","msg":"a < b"}']
