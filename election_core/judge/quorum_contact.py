@@ -190,14 +190,15 @@ class QuorumTracker:
         return self._group.electorates.lost(tenure, tenure.end, left.union(self._apart(tenure, moment)))
 
     def _apart(self, tenure: Tenure, moment: Moment) -> Iterator[str]:
-        """Yield the members whose logs tell of leaders, and of none from a moment to the leader's end."""
+        """Yield the members that did not follow a leader from a moment to its end, by logs that tell of leaders."""
         elapsed, ended = self._group.clocks.elapsed, Moment(tenure.end.by, tenure.end.by, tenure.source)
         for source in self._sources - {tenure.source}:
             roles = self._group.roles_of(source, UNBOUNDED)
             near = [role for role in roles if (over := until(role)) is None or elapsed(moment, over)[1] >= 0]
-            alone = all(role.role in (CANDIDATE, DOWN) for role in near if elapsed(since(role), ended)[1] >= 0)
+            meanwhile = (role for role in near if elapsed(since(role), ended)[1] >= 0)
             shown = near and elapsed(since(near[0]), moment)[0] >= 0 and covers(self._group, source, moment, ended)
-            if shown and alone and any(role.leader is not None for role in roles):
+            apart = all(role.role in (CANDIDATE, DOWN) or role.leader not in (None, tenure.node) for role in meanwhile)
+            if shown and apart and any(role.leader is not None for role in roles):
                 yield near[0].node or source
 
     def _may_have_left_by(self, member: FollowerLost, moment: Moment) -> bool:
