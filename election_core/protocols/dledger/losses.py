@@ -100,7 +100,7 @@ def _cut(group: Group, leaders: Sequence[Finding]) -> Iterator[Finding]:
             when=fact.since,
             summary=f"{fact.who} knew entries up to {committed} to be committed and cut its log after entry "
             f"{fact.from_index} as {fact.peer} wanted, whose log as leader of term {leader.term} ended at entry "
-            f"{leader.to_index}: {committed_entries(count)} lost.",
+            f"{leader.to_index}: at least {committed_entries(count)} lost.",
             evidence=[fact.since_event, leader.since_event],
             implied_by=next((finding.finding_id for finding in leaders if leader.term in finding.terms), None),
         )
@@ -121,7 +121,7 @@ def _lacking_leaders(group: Group, breaches: Sequence[Finding]) -> Iterator[Find
         summary = (
             f"{leader.node} led term {leader.term} with a log that ends at entry {leader.index}, although "
             f"{commit.node} {how} entries up to {commit.index} in term {commit.term}: "
-            f"{committed_entries(commit.index - leader.index)} lost."
+            f"at least {committed_entries(commit.index - leader.index)} lost."
         )
         yield finding_of(group, lack, summary, commit.index - leader.index, Unit.ENTRIES, breaches)
 
