@@ -36,10 +36,16 @@ LAST_START_KINDS = kinds_that(Deed.STARTED)
 """The last lines of a start: any later start line belongs to the next start, even if its first lines are lost."""
 START_KINDS = LAST_START_KINDS | kinds_that(Deed.FIRST_LINE) | kinds_that(Deed.STARTS)
 """Lines that a process writes once, at its start. Any of them may be lost; a second one of a kind is a second start."""
-COME_BEFORE = {"DL_LISTEN": ("DL_STORE_COMMITTED", "DL_STORE_RECOVERED_TO", "DL_STORE_RECOVER_BEGIN")}
+_OF_DLEDGER_STORE = ("DL_STORE_COMMITTED", "DL_STORE_RECOVERED_TO", "DL_STORE_RECOVER_BEGIN")
+WORK_KINDS = frozenset({"DL_TO_CANDIDATE", "DL_TO_FOLLOWER", "DL_TO_LEADER"})
+"""Lines of a process that is past a part of its start."""
+COME_BEFORE = {
+    "DL_LISTEN": _OF_DLEDGER_STORE,
+    **dict.fromkeys(WORK_KINDS, (*_OF_DLEDGER_STORE, "DL_LISTEN")),
+}
 """Lines that one start writes, if at all, before another line: after that line they belong to the next start. A DLedger
 process with an empty store only logs that it listens. Source: DLedger 0.2.6, DLedgerServer#startup: the store starts
-before the RPC service."""
+before the RPC service, the RPC service before the elector."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
 FIRST_LINES = START_SETTINGS | kinds_that(Deed.FIRST_LINE)
 """The first lines of a program: lines long before one of them belong to an earlier run."""
@@ -151,6 +157,7 @@ class Activity:
     shortest: int = SILENCE
     """Gaps of at least this many us are kept: less than a silence where lines come more often."""
     markers: list[tuple[Start, str]] = field(default_factory=list)
+    works: list[tuple[Start, str]] = field(default_factory=list)
     stops: list[tuple[int, str]] = field(default_factory=list)
 
     def seen(self, time: int, by: int, event_id: str | None = None) -> None:
@@ -215,6 +222,10 @@ class Activity:
         """Take a line ``name`` that a process writes once, at its start."""
         self.markers.append((start, name))
 
+    def past_start(self, at: Start, name: str) -> None:
+        """Take a line ``name`` that a process writes only after some lines of its start."""
+        self.works.append((at, name))
+
     def ends_before_starts_after(self, time: int) -> None:
         """Drop everything from the first start after ``time`` on: it belongs to another process."""
         start = min((start.at for start, _ in self.markers if start.at > time), default=None)
@@ -232,7 +243,7 @@ class Activity:
         if not segments:
             return []
         stops = sorted(self.stops)
-        over, starts = _separate_starts(_starts(self.markers), segments, stops)
+        over, starts = _separate_starts(_starts([*self.markers, *self.works]), segments, stops)
         first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[Start | None] = [*starts]
         if not starts or first_seen < starts[0].at:
@@ -423,13 +434,19 @@ def _separate_starts(
 
 
 def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
-    """Return the starts: markers of one start are close together, none is repeated, and none follows its last line."""
+    """Return the starts: markers of one start are close together, none is repeated, and none follows its last line or
+    a line that comes after it. Lines of ``WORK_KINDS`` are no starts."""
     starts: list[Start] = []
     seen: dict[str, int] = {}
     complete: int | None = None
     in_order = sorted(markers, key=lambda marker: (marker[0].at, marker[1], marker[0].event_id))
     for (before, name_before), (start, name) in pairwise([(Start(0, 0, ""), ""), *in_order]):
-        is_first = name.split()[-1] in FIRST_LINES
+        kind = name.split()[-1]
+        passed = {name.removesuffix(kind) + each: start.at + _SEGMENT_GAP for each in COME_BEFORE.get(kind, ())}
+        if kind in WORK_KINDS:
+            seen = passed | seen
+            continue
+        is_first = kind in FIRST_LINES
         if name == name_before and not is_first and start.at - before.at <= _SAID_TWICE:
             continue
         over = complete is not None and start.at - complete > _SEGMENT_GAP
@@ -438,9 +455,7 @@ def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
         if not starts or again or over or start.at - starts[-1].at > together:
             starts.append(start._replace(words=_BEFORE_FIRST_LINE) if is_first else start)
             seen, complete = {}, None
-        kind = name.split()[-1]
-        passed = COME_BEFORE.get(kind, ())
-        seen = {name.removesuffix(kind) + each: start.at + _SEGMENT_GAP for each in passed} | seen | {name: -1}
-        if name.split()[-1] in LAST_START_KINDS:
+        seen = passed | seen | {name: -1}
+        if kind in LAST_START_KINDS:
             complete = start.at
     return starts

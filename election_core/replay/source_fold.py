@@ -33,6 +33,7 @@ from election_replay.election_core.fold.process_runs import (
     START_KINDS,
     START_SETTINGS,
     STOP_KINDS,
+    WORK_KINDS,
     Activity,
     Incarnation,
     Segment,
@@ -52,7 +53,7 @@ from election_replay.election_core.replay.failures import error_text, failed
 from election_replay.election_core.replay.protocol_log import ProtocolLog, ReadsSnapshots
 from election_replay.election_core.replay.registry import FOLDS, FOLDS_OF, LINE_KINDS, PROTOCOL_OF, RHYTHM_KINDS
 
-_LIFE_KINDS = START_KINDS | STOP_KINDS
+_LIFE_KINDS = START_KINDS | STOP_KINDS | WORK_KINDS
 INTERESTING = frozenset().union(START_KINDS, STOP_KINDS, IDENTITY_KINDS, LINE_KINDS)
 """The kinds of events that the fold reads; all others are only signs of life."""
 
@@ -521,7 +522,7 @@ class SourceLog:
         self._activity(event.stream).shortest = Timeout.STALL.us
 
     def _note_life(self, event: FoldEvent) -> None:
-        """Note a start or stop line of a process."""
+        """Note a line that tells of the start or stop of a process."""
         activity, start = self._activity(event.stream), Start(event.at, event.by, event.event_id)
         if event.kind in STOP_KINDS:
             activity.stopping(event.at, event.event_id)
@@ -530,6 +531,8 @@ class SourceLog:
                 activity.marker(start, f"{event.stream} {event.setting}")
         elif event.kind in START_KINDS:
             activity.marker(start, f"{event.stream} {event.kind}")
+        elif event.kind in WORK_KINDS:
+            activity.past_start(start, f"{event.stream} {event.kind}")
 
 
 def _spoken(waiting: Sequence[_Waiting], begun: int) -> dict[int, list[tuple[int, str]]]:

@@ -211,3 +211,22 @@ def test_what_comes_before_another_line_of_a_start_begins_the_next_one_behind_it
         one.marker(start(second, f"e{second}"), f"broker_default.log {kind}")
     before, after = one.incarnations()
     assert (before.last_seen, after.start) == (6 * SECOND, 120 * SECOND)
+
+
+def test_a_line_behind_a_start_tells_what_the_start_had_written() -> None:
+    """The rest of the first start is missing; DLedger had a role, so what reads the store again is another start."""
+    one = activity(0, 9, 12, 100, 103)
+    one.marker(start(0, "e0"), "store.log STORE_LOADED")
+    one.past_start(start(9, "e9"), "broker_default.log DL_TO_LEADER")
+    one.marker(start(100, "e100"), "broker_default.log DL_STORE_RECOVER_BEGIN")
+    before, after = one.incarnations()
+    assert (before.last_seen, after.start) == (12 * SECOND, 100 * SECOND)
+
+
+def test_a_line_behind_a_start_begins_none() -> None:
+    """The broker boots after its DLedger has a role; roles alone are no start."""
+    one = activity(0, 3, 6, 9)
+    one.marker(start(0, "e0"), "broker_default.log DL_LISTEN")
+    one.past_start(start(3, "e3"), "broker_default.log DL_TO_LEADER")
+    one.marker(start(6, "e6"), "broker.log BRK_BOOT")
+    assert [life.start for life in one.incarnations()] == [0]

@@ -232,6 +232,19 @@ def test_a_clock_that_its_only_file_shows_to_be_set_twice_proves_no_overlap(corp
     assert "SPLIT_BRAIN_OVERLAP" not in {row.rule for row in judged(run.name, part) if isinstance(row, Finding)}
 
 
+@pytest.mark.slow
+def test_a_second_start_of_dledger_is_one_though_most_of_the_first_is_missing(corpora: Path) -> None:
+    """store.log ends before the second start, broker_default.log begins behind the first: it shows roles in between."""
+    run = corpora / "rocketmq-dledger/kill-leader-533"
+    of = story.run_lines(run)["n1"]
+    kinds = [line.event.kind if line.event is not None else "" for line in of]
+    listened, second = kinds.index("DL_LISTEN"), of[kinds.index("DL_STORE_RECOVER_BEGIN")].time
+    part = [line for line in of[listened + 1 :] if line.stream == "broker_default.log"]
+    part += [line for line in of if line.stream == "store.log" and line.time < second - 30 * SECOND]
+    ends = {row.end_cause for row in judged(run.name, {"n1": part}) if isinstance(row, RoleInterval)}
+    assert DIED in ends
+
+
 def lines_of(name: str, seed: int) -> Lines:
     lines: dict[str, list[story.Seen]] = {}
     for (node, stream), texts in sorted(logs_of(played((SCENARIOS | ELECTORATES)[name], seed)).items()):
