@@ -336,8 +336,9 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     late = -Timeout.LAST_HEARTBEAT.us
     relevant = [m for m in near if clocks.elapsed(end, m)[1] > late and clocks.elapsed(m, target)[1] > 0]
     if not log_stops:  # what was heard after the end came from a later process run
-        earlier = (moment for moment in relevant if not clocks.surely_before(end, moment))
-        relevant = [moment for moment in earlier if not _followed_again(group, tenure, moment)]
+        relevant = [moment for moment in relevant if not clocks.surely_before(end, moment)]
+    over = target if log_stops else Moment(end.by, end.by, end.source)
+    relevant = [moment for moment in relevant if not _followed_again(group, tenure, moment, over)]
     if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
         return _End(end, target, tenure)
     # A member that lost the leader surely before another one heard of it was only cut off.
@@ -354,15 +355,15 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
 
 
-def _followed_again(group: Group, tenure: Tenure, moment: Moment) -> bool:
-    """Return True when the member that last heard of a leader at ``moment`` followed it again in its tenure."""
-    over = Moment(tenure.end.by, tenure.end.by, tenure.source)
+def _followed_again(group: Group, tenure: Tenure, moment: Moment, over: Moment) -> bool:
+    """Return True when the member that last heard of a leader at ``moment`` followed it again in its tenure, before
+    ``over``."""
     return any(
         role.role == FOLLOWER
         and (role.leader, role.term) in ((tenure.node, tenure.term), (tenure.node, None))
         and role.since > moment.at
         and group.clocks.surely_before(since(role), over)
-        for role in group.roles_of(moment.source, tenure.end.by)
+        for role in group.roles_of(moment.source, over.by)
     )
 
 

@@ -182,6 +182,7 @@ BY_NUMBER = [
     ("redis-sentinel/kill-master-62", 41),
     ("rocketmq-acting-master/locks-nonstrict-cut", 39),
     ("rocketmq-controller/controller-leader-lost", 43),
+    ("rocketmq-controller/controller-leader-lost", 75),
     ("rocketmq-controller/jraft", 7),
     ("rocketmq-controller/jraft", 34),
     ("rocketmq-controller/jraft", 55),
@@ -206,7 +207,8 @@ prints once more when it starts; a leader that "died" when its follower did; an 
 epoch's master may have come later; a disk that was full beyond the end of the file that tells it; a master "all the
 time" between the end of one file that tells roles and the beginning of the next; whoever many voted for, in a round
 that decided nothing; members without a leader since before the last of them was there; an election
-because of the larger term that its leader heard of later."""
+because of the larger term that its leader heard of later; no leader since the end of a leader's log, though who missed
+it then followed it again in its term."""
 
 
 @pytest.mark.slow
