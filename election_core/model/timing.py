@@ -359,6 +359,9 @@ class Timeout(Enum):
         "BrokerConfig.brokerHeartbeatInterval",
         ("brokerHeartbeatInterval",),
     )
+    BROKER_ROLE_CHANGE = Entry(
+        60_000, "A broker has changed its role, and its store says so, within this time: 19 s in real clusters."
+    )
     CONTROLLER_BROKER_SILENT = Entry(
         10_000,
         "A broker that the controllers have not heard for this long is inactive. The broker sends the limit with its "

@@ -215,11 +215,20 @@ class BrokerLog:
         """Return the steps of ``broker.log``, and those of ``store.log`` whose line the appender dropped in
         ``broker.log``."""
         known = {(incarnation_at(incarnations, step.at), step.role, step.term) for step in self.steps}
-        return self.steps + [
+        dropped = [
             step
             for step in self.replication
             if (incarnation_at(incarnations, step.at), step.role, step.term) not in known
         ]
+        return self.steps + [self._begun_before(step, incarnations) for step in dropped]
+
+    def _begun_before(self, step: Step, incarnations: list[Incarnation]) -> Step:
+        """Return a step of ``store.log`` from the moment at which it may have begun: its line comes when the broker has
+        changed its role."""
+        life = incarnations[incarnation_at(incarnations, step.at)] if incarnations else None
+        since = [other.by for other in (*self.steps, *self.replication) if other.at < step.at]
+        since += [] if life is None else [life.first_seen]
+        return replace(step, at=min(max([step.at - Timeout.BROKER_ROLE_CHANGE.us, *since]), step.at))
 
     def _with_ids(self, steps: list[Step], emit: FactWriter) -> Iterator[Step]:
         for step in steps:
