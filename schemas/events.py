@@ -44,7 +44,7 @@ SOURCE = (
 """Columns of the line's source: the fields of ``election_core.model.events.Source``."""
 
 MEANING = (
-    Column(name="kind", type=STRING, comment="What the line says: one of a closed set of kinds.", nullable=False),
+    Column(name="kind", type=STRING, comment="What the line says, a word in capitals; docs/event.schema.json lists the kinds.", nullable=False),
     Column(
         name="event_time",
         type=TIMESTAMP,
@@ -127,6 +127,11 @@ TABLE = Table(
     partitioned_by=("batch",),
     columns=(*SOURCE, *MEANING, BATCH),
     expectations=(
+        Expectation(
+            name="kind_in_capitals",
+            says="kind is a word in capitals: what an earlier release read keeps kinds that this one reads no more.",
+            failing="SELECT * FROM events WHERE NOT regexp_full_match(kind, '[A-Z][A-Z0-9_]*')",
+        ),
         Expectation(
             name="one_line_an_event",
             says="The line behind every event is kept, until the lines of its landing are forgotten.",

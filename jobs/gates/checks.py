@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
-from election_replay.election_core.dialects import KINDS
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.duckdb_rows import ReadAsAsked, database_in
@@ -67,7 +66,6 @@ EXAMPLES = 5
 """Failing rows of a cluster that are kept as examples."""
 
 CORE_SETS = {
-    ("events", "kind"): tuple(KINDS),
     ("findings", "rule"): tuple(rule.value for rule in RuleId),
     ("rule_coverage", "rule"): tuple(rule.value for rule in RuleId),
 }

@@ -177,7 +177,7 @@ DEFECTS = {
         change("landed_files", lambda row: {"lines_landed": row["lines_landed"] + 7}, stream="broker.log"),
         {("landed_files", "no_landing_is_missing")},
     ),
-    "an unheard-of kind": (change("events", lambda _: {"kind": "NONSENSE"}, line_no=1), {("events", "known_kind")}),
+    "a kind that is none": (change("events", lambda _: {"kind": "no kind"}, line_no=1), {("events", "kind_in_capitals")}),
     "a line number that cannot be": (
         change("log_lines", lambda _: {"line_no": 0}, line_no=1),
         {("log_lines", "least_line_no")},
