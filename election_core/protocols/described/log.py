@@ -37,6 +37,8 @@ class Member(VotingLog):
     """Each loss of the majority, with the time in us since a member was reached last."""
     _missed: list[FoldEvent] = field(default_factory=list)
     _hands_over_at: int | None = None
+    _missed_leader: bool = False
+    """A line since it follows says that it does not hear its leader."""
 
     def on(self, event: FoldEvent) -> None:
         """Take the member's next line."""
@@ -72,17 +74,19 @@ class Member(VotingLog):
         self.ends(event, NO_WINNER)
         begun = self._hands_over_at if self.role == LEADER else None
         cause = TRANSFER if begun is not None and event.at - begun < TRANSFER_LASTS else "told"
-        self._hands_over_at = None
+        self._hands_over_at, self._missed_leader = None, False
         self.takes(event, FOLLOWER, self._own_term(event) if event.term is not None else None, event.peer, cause)
 
     def _asks(self, event: FoldEvent) -> None:
-        """Take a candidacy, whose term is not reached yet: a round before the election may fail."""
+        """Take a candidacy, whose term is not reached yet: a round before the election may fail. A member that no line
+        says to have missed its leader may have been asked for it, by a leader that hands over."""
         if self.open is not None and self.open.term == event.term:
             self.open.rounds += 1
             return
         self.ends(event, NO_WINNER)
-        self.takes(event, CANDIDATE, event.term, None, "election_timeout")
-        self.stands(event, event.term, "election_timeout")
+        asked = self.role == FOLLOWER and not self._missed_leader
+        self.takes(event, CANDIDATE, event.term, None, SEEN if asked else "election_timeout")
+        self.stands(event, event.term, None if asked else "election_timeout")
 
     def _votes(self, event: FoldEvent) -> None:
         self._granted(event, self.node, event.peer)
@@ -97,7 +101,7 @@ class Member(VotingLog):
 
     def _lost(self, event: FoldEvent) -> None:
         """Take the loss of the leader; the line may be the first to name the leader."""
-        last = self.last
+        self._missed_leader, last = True, self.last
         if last is not None and last.role == FOLLOWER:
             last.leader = last.leader or event.peer
             self.takes(event, FOLLOWER, last.term, None, LEADER_LOST)
