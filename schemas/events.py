@@ -44,7 +44,12 @@ SOURCE = (
 """Columns of the line's source: the fields of ``election_core.model.events.Source``."""
 
 MEANING = (
-    Column(name="kind", type=STRING, comment="What the line says, a word in capitals; docs/event.schema.json lists the kinds.", nullable=False),
+    Column(
+        name="kind",
+        type=STRING,
+        comment="What the line says, a word in capitals; docs/event.schema.json lists the kinds.",
+        nullable=False,
+    ),
     Column(
         name="event_time",
         type=TIMESTAMP,

@@ -55,7 +55,7 @@ from election_replay.election_core.protocols.redis.losses import (
 )
 from election_replay.election_core.protocols.redis.masters_between import shown
 from election_replay.election_core.protocols.redis.sentinel_log import AGREED, BY_REQUEST, DOWN, TILT
-from election_replay.election_core.protocols.redis.server_log import BY_COMMAND, ELECTED, PROTOCOL, TAKEOVER
+from election_replay.election_core.protocols.redis.server_log import BY_COMMAND, ELECTED, PROTOCOL, REPLACED, TAKEOVER
 
 __all__ = ["PROTOCOL", "judge"]
 
@@ -515,6 +515,10 @@ def _refusing(group: Group) -> Iterator[Finding]:
         if led and over is None and successor is None:  # nothing is known of the time after its last line as master
             last = group.written.get(fact.source_node, end)
             least = min(least, *(group.clocks.elapsed(begin, at)[0] for at in (last, led[-1].end)))
+        if (
+            led and successor is None and led[-1].end_cause == REPLACED
+        ):  # its successor's log shows since when it served
+            least = 0
         if not led or most < Timeout.MIN_REPORTED.us:
             continue
         tenure = led[-1]

@@ -41,6 +41,8 @@ BEGINS = frozenset({"start", SERVES})
 """Causes of roles that begin with a process, whatever the role before it."""
 ELECTED, BY_COMMAND, TAKEOVER = "elected", "told", "takeover"
 """Causes of mastership: elected by its cluster's masters, by command, or taken by an operator without a vote."""
+REPLACED = "larger_epoch"
+"""The cause of a role that ended as another server took over in a larger epoch."""
 
 
 @dataclass(slots=True)
@@ -276,7 +278,7 @@ class ServerLog(RoleLog):
         self.hindered.append(event)
 
     def _on_follows(self, event: FoldEvent) -> None:
-        self._step(event, FOLLOWER, event.peer, "larger_epoch")
+        self._step(event, FOLLOWER, event.peer, REPLACED)
 
     def _on_given_up(self, event: FoldEvent) -> None:
         self.ends(event, "no_winner")

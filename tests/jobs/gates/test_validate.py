@@ -177,7 +177,10 @@ DEFECTS = {
         change("landed_files", lambda row: {"lines_landed": row["lines_landed"] + 7}, stream="broker.log"),
         {("landed_files", "no_landing_is_missing")},
     ),
-    "a kind that is none": (change("events", lambda _: {"kind": "no kind"}, line_no=1), {("events", "kind_in_capitals")}),
+    "a kind that is none": (
+        change("events", lambda _: {"kind": "no kind"}, line_no=1),
+        {("events", "kind_in_capitals")},
+    ),
     "a line number that cannot be": (
         change("log_lines", lambda _: {"line_no": 0}, line_no=1),
         {("log_lines", "least_line_no")},
