@@ -246,10 +246,12 @@ class ZabLog:
         self.steps.append(Step(event.at, event.by, role, term, leader, event.event_id, cause, self.node))
 
     def _on_start(self, event: FoldEvent) -> None:
-        """Take a start of the process: rounds start again, and what was open in the old process ended with it."""
+        """Take a start of the process: rounds start again, and what was open in the old process ended with it. A start
+        prints several lines, each of another kind."""
         self.contacts.starts()
         self.standstills.starts()
-        self._now = Running(started=event)
+        first = self._now.started
+        self._now = Running(started=event if first is None or first.kind == event.kind else first)
         self.passed.election(None)
 
     def _on_setting(self, event: FoldEvent) -> None:
