@@ -368,13 +368,13 @@ def _held_of(
     acknowledged. What a broker cuts of an epoch that it did not lead, it had copied from the master of that epoch. An
     epoch that it led later may be missing in its file, which takes no epoch that begins where the last one did
     (``EpochFileCache#appendEntry``)."""
-    own = [tenure for tenure in led if not is_larger(cut.term, tenure.term)]
+    as_master = [tenure for tenure in led if not is_larger(cut.term, tenure.term)]
     messages = f"held {_cut_off(cut)} bytes of messages"
-    if own:
+    if as_master:
         later = after_time_outs(group, cut)
         alone = cut.source_node not in bound or later is not None
-        held = f"{own[-1].name}, master of epoch {own[-1].term} before, {messages}"
-        return held, own[-1].term, whether_acknowledged(group, cut.source_node, alone=alone, later=later)
+        held = f"{as_master[-1].name}, master of epoch {as_master[-1].term} before, {messages}"
+        return held, as_master[-1].term, whether_acknowledged(group, cut.source_node, alone=alone, later=later)
     master = next((tenure for tenure in group.tenures if tenure.term == cut.term), None)
     source, of_whom = (master.source, f" of {master.name}") if master else ("", "")
     held = f"{led[-1].name}, a slave{of_whom} in epoch {cut.term}, {messages}"
