@@ -316,7 +316,7 @@ def test_nothing_to_look_into_is_one_line(local: LocalEngine, tmp_path: Path) ->
     for folder, said in (
         ("empty", "no line that tells of elections"),
         ("note.txt", r"(?s)no line that tells of elections .*note\.txt  no line of a system"),
-        ("gone", "no landing"),
+        ("gone", "gone is not there: give a folder"),
     ):
         with pytest.raises(JobError, match=said):
             told(local, tmp_path / folder, tmp_path / f"w-{folder}")
