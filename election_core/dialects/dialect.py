@@ -126,6 +126,10 @@ class Text:
     needle: str | None = None
 
 
+SIGN = "_SIGN"
+"""The end of each kind whose lines no rule reads."""
+
+
 def signs(kind: str, *templates: str) -> tuple[Text, ...]:
     """Return texts of one kind that no rule reads: each line of them shows only that its process runs."""
     return tuple(

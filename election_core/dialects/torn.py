@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
-from election_replay.election_core.dialects.dialect import Dialect, Record
+from election_replay.election_core.dialects.dialect import SIGN, Dialect, Record
 from election_replay.election_core.model.events import Event, Unparsable
 
 _STAMP = re.compile(r"(\[|raft|[A-Z]+: )?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d", re.ASCII)
@@ -29,15 +29,16 @@ _LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN|ERROR|FATAL")
 def parse_record(dialect: Dialect, record: Record) -> Event | None:
     """Return the event of ``record``, or the one that its first line holds after a torn record; None for none.
 
-    Raises :class:`Unparsable` for a known text with an impossible value, and for two events on one line, which could
-    only be stored as one.
+    A torn record that reads as a mere sign of life counts for none. Raises :class:`Unparsable` for a known text with an
+    impossible value, and for two events on one line, which could only be stored as one.
     """
     parts = records_in(record.text, dialect)
     if len(parts) == 1:  # nearly always
         return dialect.parse(record)
     before = [_torn(dialect, record._replace(text=part, continuation=())) for part in parts[:-1]]
     last = dialect.parse(record._replace(text=parts[-1]))  # a stack trace belongs to what ends the line
-    found = [event for event in (*before, last) if event is not None]
+    found = [event for event in before if event is not None and not event.kind.endswith(SIGN)]
+    found += [last] if last is not None else []
     if len(found) > 1:
         kinds = ", ".join(event.kind for event in found)
         raise Unparsable(f"{len(found)} records on one line, no line feed stands between them: {kinds}")

@@ -19,6 +19,7 @@ from election_replay.election_core.dialects import (
     named,
 )
 from election_replay.election_core.dialects.canonical import dialect as canonical
+from election_replay.election_core.dialects.dialect import SIGN
 from election_replay.election_core.dialects.rocketmq import metadata as rocketmq_metadata
 from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.replay.source_fold import INTERESTING
@@ -63,7 +64,7 @@ def test_no_rule_reads_a_kind_that_floods() -> None:
 
 def test_a_kind_that_nobody_reads_is_a_sign_of_life() -> None:
     """Its text is a template in the table's ``SIGNS``. Some have kinds of their own: simulated worlds print them."""
-    signs = {kind for kind in KINDS if kind.endswith("_SIGN")}
+    signs = {kind for kind in KINDS if kind.endswith(SIGN)}
     assert signs == {
         *("BRK_SIGN", "CTL_SIGN", "DLB_SIGN", "DL_SIGN", "ESC_SIGN", "HA_SIGN", "JR_SIGN", "LOCK_SIGN", "META_SIGN"),
         *("NS_SIGN", "RAFT_SIGN", "SRV_SIGN", "XHA_SIGN", "ZK_SIGN"),
