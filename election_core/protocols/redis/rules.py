@@ -515,10 +515,8 @@ def _refusing(group: Group) -> Iterator[Finding]:
         if led and over is None and successor is None:  # nothing is known of the time after its last line as master
             last = group.written.get(fact.source_node, end)
             least = min(least, *(group.clocks.elapsed(begin, at)[0] for at in (last, led[-1].end)))
-        if (
-            led and successor is None and led[-1].end_cause == REPLACED
-        ):  # its successor's log shows since when it served
-            least = 0
+        if led and successor is None and led[-1].end_cause == REPLACED:
+            least = 0  # its successor's log is missing, which shows since when that one served
         if not led or most < Timeout.MIN_REPORTED.us:
             continue
         tenure = led[-1]
