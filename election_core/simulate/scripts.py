@@ -1,9 +1,95 @@
-"""Scripts for any protocol with leaders, and the conditions under which they may be played."""
+"""Scripts for any protocol with leaders, and the conditions under which they may be played.
 
-from collections.abc import Callable
+Most scripts are a row of acts on the leader, such as ``once_led(led(15, 25), killed(25, 35), then=(25, 35))``.
+"""
 
+from collections.abc import Callable, Generator
+
+from election_replay.election_core.simulate.machine import Transfer
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
 from election_replay.election_core.simulate.world import SECOND, World
+
+Act = tuple[float, float] | Callable[[Stage, str], Generator[int, None, object] | None]
+"""An act on a member by name, or a wait for a number of seconds drawn from the range."""
+
+Beginning = Callable[[Stage], Generator[int, None, str | None]]
+"""The beginning of a script; it returns the leader, or None without one."""
+
+
+def once_led(begin: Beginning, *acts: Act, then: tuple[float, float]) -> Callable[[Stage], Script]:
+    """Return a script: these acts on the leader, if there is one, and a wait at the end."""
+
+    def script(stage: Stage) -> Script:
+        leader = yield from begin(stage)
+        if leader is not None:
+            yield from _in_turn(stage, leader, acts)
+        yield from stage.seconds(*then)
+
+    return script
+
+
+def _in_turn(stage: Stage, name: str, acts: tuple[Act, ...]) -> Script:
+    for act in acts:
+        yield from (stage.seconds(*act) if isinstance(act, tuple) else act(stage, name)) or ()
+
+
+def to(member: str | Callable[[Stage], str | None], *acts: Act) -> Act:
+    """Return acts on another member, named or chosen at that moment; none if there is none."""
+
+    def act(stage: Stage, _: str) -> Script:
+        name = member if isinstance(member, str) else member(stage)
+        if name is not None:
+            yield from _in_turn(stage, name, acts)
+
+    return act
+
+
+def led(at_least: float, below: float) -> Beginning:
+    """Begin with a start of all, and go on when one has led for about that many seconds."""
+    return lambda stage: stage.led_for(at_least, below)
+
+
+def started_within(apart: float, at_least: float, below: float) -> Beginning:
+    """Begin with a start of all within ``apart`` seconds of each other, and wait."""
+
+    def begin(stage: Stage) -> Generator[int, None, str | None]:
+        yield from stage.start_all(apart)
+        yield from stage.seconds(at_least, below)
+        return stage.leader()
+
+    return begin
+
+
+def a_follower(stage: Stage) -> str:
+    """Return any member that is up and does not lead."""
+    return stage.rng.choice(stage.followers())
+
+
+def killed(at_least: float, below: float) -> Act:
+    """Return the act that kills a member and starts it again after about that many seconds."""
+    return lambda stage, name: stage.killed_for(name, at_least, below)
+
+
+def frozen(at_least: float, below: float) -> Act:
+    """Return the act that freezes a member for about that many seconds."""
+    return lambda stage, name: stage.frozen_for(name, at_least, below)
+
+
+def healed(at_least: float, below: float) -> Act:
+    """Return the act that restores all links after about that many seconds."""
+    return lambda stage, _: stage.healed_after(at_least, below)
+
+
+def mute(stage: Stage, name: str) -> None:
+    """Let a member hear everybody, and nobody hear it."""
+    for other in stage.followers():
+        stage.cut_one_way(name, other)
+
+
+def hand_over(stage: Stage, leader: str) -> None:
+    """Let an operator ask the leader to hand over to any follower."""
+    to_whom = a_follower(stage)
+    stage.ask(leader, Transfer(to_whom), f"hand over to {to_whom}")
 
 
 def healthy(stage: Stage) -> Script:
@@ -12,29 +98,9 @@ def healthy(stage: Stage) -> Script:
     yield from stage.seconds(60, 90)
 
 
-def kill_leader(stage: Stage) -> Script:
-    """The leader is killed, and comes back after half a minute."""
-    leader = yield from stage.led_for(15, 25)
-    if leader is not None:
-        yield from stage.killed_for(leader, 25, 35)
-    yield from stage.seconds(25, 35)
-
-
-def isolated_leader(stage: Stage) -> Script:
-    """The leader is cut off from its peers for half a minute."""
-    leader = yield from stage.led_for(15, 25)
-    if leader is not None:
-        stage.isolate(leader)
-        yield from stage.healed_after(25, 35)
-    yield from stage.seconds(25, 35)
-
-
-def frozen_leader(stage: Stage) -> Script:
-    """The leader is frozen for half a minute."""
-    leader = yield from stage.led_for(15, 25)
-    if leader is not None:
-        yield from stage.frozen_for(leader, 20, 35)
-    yield from stage.seconds(25, 35)
+kill_leader = once_led(led(15, 25), killed(25, 35), then=(25, 35))
+isolated_leader = once_led(led(15, 25), Stage.isolate, healed(25, 35), then=(25, 35))
+frozen_leader = once_led(led(15, 25), frozen(20, 35), then=(25, 35))
 
 
 def kill_followers(stage: Stage) -> Script:
@@ -72,24 +138,78 @@ def rolling_restart(stage: Stage) -> Script:
     yield from stage.seconds(25, 35)
 
 
-def flapping(stage: Stage) -> Script:
-    """Four times every link is cut for a dozen seconds."""
-    yield from stage.start_all()
-    yield from stage.until_led()
-    for _ in range(4):
-        yield from stage.seconds(15, 25)
+def flapping(between: tuple[float, float], cut: tuple[float, float]) -> Callable[[Stage], Script]:
+    """Return a script: four times every link is cut for ``cut`` seconds, ``between`` seconds after the last time."""
+
+    def script(stage: Stage) -> Script:
+        yield from stage.start_all()
+        yield from stage.until_led()
+        for _ in range(4):
+            yield from stage.seconds(*between)
+            stage.cut_all()
+            yield from stage.healed_after(*cut)
+        yield from stage.seconds(25, 35)
+
+    return script
+
+
+def two_halves(then: tuple[float, float]) -> Callable[[Stage], Script]:
+    """Return a script: at the start no messages pass, so that a member that needs no quorum leads."""
+
+    def script(stage: Stage) -> Script:
         stage.cut_all()
-        yield from stage.healed_after(11, 16)
-    yield from stage.seconds(25, 35)
-
-
-def one_way(stage: Stage) -> Script:
-    """One follower does not hear the leader, which hears it."""
-    leader = yield from stage.led_for(10, 20)
-    if leader is not None:
-        stage.cut_one_way(leader, stage.rng.choice(stage.followers()))
+        yield from stage.start_all(0.2)
         yield from stage.healed_after(20, 30)
-    yield from stage.seconds(25, 35)
+        yield from stage.seconds(*then)
+
+    return script
+
+
+def old_copy(
+    led: tuple[float, float],
+    without: tuple[float, float],
+    back: tuple[float, float],
+    then: tuple[float, float],
+    *,
+    of_both: bool,
+) -> Callable[[Stage], Script]:
+    """Return a script: the disk of a voter is restored from before its vote, and it votes again.
+
+    The first leader is killed while the second one leads for ``without`` seconds, and is ``back`` for a while. If
+    ``of_both``, its disk is restored too.
+    """
+
+    def script(stage: Stage) -> Script:
+        first = yield from stage.led_for(*led)
+        copies = {name: stage.copy_of_disk(name) for name in stage.names}
+        if first is None:
+            return
+        stage.kill(first)
+        second = yield from stage.led_again(first)
+        yield from stage.seconds(*without)
+        stage.start(first)
+        yield from stage.seconds(*back)
+        if second is not None:
+            voter = next(name for name in stage.names if name not in (first, second))
+            stage.freeze(second)
+            for name in (first, voter) if of_both else (voter,):
+                stage.kill(name)
+                stage.put_back(name, copies[name])
+                stage.start(name)
+            yield from stage.led_again(second)
+            yield from stage.seconds(3, 6)
+            stage.thaw(second)
+        yield from stage.seconds(*then)
+
+    return script
+
+
+def _deafen_follower(stage: Stage, leader: str) -> None:
+    """Cut a follower off from the leader, which hears it."""
+    stage.cut_one_way(leader, a_follower(stage))
+
+
+one_way = once_led(led(10, 20), _deafen_follower, healed(20, 30), then=(25, 35))
 
 
 def any_faults(stage: Stage) -> Script:
@@ -172,13 +292,16 @@ def clock_step_then_kill(stage: Stage) -> Script:
     yield from stage.seconds(20, 30)
 
 
+_FLAPS = flapping((15, 25), (11, 16))
+
+
 def survived(
     story: Callable[..., Scenario],
     *,
     losing: Callable[[World], None] = lost_lines,
-    flapping: Callable[[Stage], Script] = flapping,
+    flaps: Callable[[Stage], Script] = _FLAPS,
 ) -> tuple[Scenario, ...]:
-    """Return the scenarios that every voting group must survive; ``losing`` and ``flapping`` depend on its logs."""
+    """Return the scenarios that every voting group must survive; ``losing`` and ``flaps`` depend on its logs."""
     alike = "clocks differ within their bounds, and the leader is cut off"
     return (
         story("healthy", "nothing is broken", healthy),
@@ -188,7 +311,7 @@ def survived(
         story("kill-followers", "all followers are killed: the leader has to give up by itself", kill_followers),
         story("restart-all", "power cut: all are killed and come back", restart_all),
         story("rolling-restart", "an operator stops and starts one after the other", rolling_restart),
-        story("flapping", "four times every link is cut for a while: an election storm", flapping),
+        story("flapping", "four times every link is cut for a while: an election storm", flaps),
         story("one-way", "one follower does not hear the leader, which hears it", one_way),
         story("bad-network", "packets are lost, and the leader is killed", kill_leader, prepare=bad_network),
         story("lost-lines", "bursts of lines are lost, and the leader is killed", kill_leader, prepare=losing),

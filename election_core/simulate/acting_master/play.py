@@ -1,6 +1,6 @@
 """Broker sets with a configured master in a world: the members, and the steps that their scenarios share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 from election_replay.election_core.simulate.acting_master import machine
@@ -68,9 +68,11 @@ def slaves_of(stage: Stage) -> list[str]:
     return [name for name in brokers_of(stage) if name != MASTER]
 
 
-def set_up(stage: Stage) -> Script:
-    """Start the name servers, then the brokers, the master first; wait until all serve."""
+def set_up(stage: Stage) -> Generator[int, None, str]:
+    """Start the name servers, then the brokers, the master first; wait until all serve. Return the configured
+    master."""
     for name in stage.names:
         stage.start(name)
         yield from stage.seconds(0.5, 3)
     yield from stage.seconds(14, 22)
+    return MASTER

@@ -8,7 +8,6 @@ from election_replay.election_core.protocols.acting_master.tables import serves
 from election_replay.election_core.simulate.acting_master.machine import MakeTopic, Rules
 from election_replay.election_core.simulate.acting_master.play import (
     BROKERS,
-    MASTER,
     SERVERS,
     brokers_of,
     scenario,
@@ -16,7 +15,16 @@ from election_replay.election_core.simulate.acting_master.play import (
     slaves_of,
 )
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
-from election_replay.election_core.simulate.scripts import drifting_clocks, lost_lines
+from election_replay.election_core.simulate.scripts import (
+    Act,
+    drifting_clocks,
+    frozen,
+    healed,
+    killed,
+    lost_lines,
+    once_led,
+    to,
+)
 from election_replay.election_core.simulate.world import World
 
 _PATIENT, _HASTY = Rules(silent_ms=40_000, scan_ms=10_000), Rules(silent_ms=3_000, scan_ms=1_000)
@@ -29,35 +37,29 @@ def _story(name: str, meaning: str, script: Callable[[Stage], Script], **more: A
 # -- safe: faults that a set must survive ----------------------------------------------------------------------------
 
 
-def _healthy(stage: Stage) -> Script:
-    yield from set_up(stage)
-    yield from stage.seconds(30, 60)
+def _a_server(stage: Stage) -> str:
+    return stage.rng.choice(SERVERS)
 
 
-def _kill_master(stage: Stage) -> Script:
-    yield from set_up(stage)
-    yield from stage.killed_for(MASTER, 20, 50)
-    yield from stage.seconds(40, 55)
+def _a_slave(stage: Stage) -> str:
+    return stage.rng.choice(slaves_of(stage))
 
 
-def _master_gone(stage: Stage) -> Script:
-    yield from set_up(stage)
-    stage.kill(MASTER)
-    yield from stage.seconds(30, 60)
+def _off(other: str) -> Act:
+    """Return the act that cuts all links between two processes."""
+    return lambda stage, name: stage.cut([name], [other])
 
 
-def _frozen_master(stage: Stage, least: float = 31, most: float = 45) -> Script:
-    yield from set_up(stage)
-    stage.freeze(MASTER)
-    # Longer than the time between registrations: so one is overdue when it goes on, and the slave hears of it at once.
-    yield from stage.seconds(least, most)
-    stage.thaw(MASTER)
-    yield from stage.seconds(35, 45)
+def _late_topic(stage: Stage, name: str) -> None:
+    stage.ask(name, MakeTopic("LateTopic"), "make the topic LateTopic")
 
 
-def _long_frozen_master(stage: Stage) -> Script:
-    """The master is frozen for longer than patient name servers wait."""
-    yield from _frozen_master(stage, 70, 100)
+_kill_master = once_led(set_up, killed(20, 50), then=(40, 55))
+# Longer than the time between registrations: so one is overdue when it goes on, and the slave hears of it at once.
+_frozen_master = once_led(set_up, frozen(31, 45), then=(35, 45))
+_topic_meanwhile = once_led(
+    set_up, Stage.kill, (14, 20), to(BROKERS[1], _late_topic), (14, 20), Stage.start, then=(35, 45)
+)
 
 
 def _chain(stage: Stage) -> Script:
@@ -76,27 +78,6 @@ def _rolling_restart(stage: Stage) -> Script:
     for name in (*SERVERS, *brokers_of(stage)):
         yield from stage.stopped_for(name, 4, 8)
         yield from stage.seconds(20, 35)
-
-
-def _server_restarts(stage: Stage) -> Script:
-    yield from set_up(stage)
-    name = stage.rng.choice(SERVERS)
-    yield from stage.killed_for(name, 5, 20)
-    yield from stage.seconds(35, 50)
-
-
-def _server_cut_off(stage: Stage) -> Script:
-    yield from set_up(stage)
-    stage.isolate(stage.rng.choice(SERVERS))
-    yield from stage.healed_after(20, 40)
-    yield from stage.seconds(35, 45)
-
-
-def _slave_cut_off(stage: Stage) -> Script:
-    yield from set_up(stage)
-    stage.isolate(stage.rng.choice(slaves_of(stage)))
-    yield from stage.healed_after(15, 40)
-    yield from stage.seconds(35, 45)
 
 
 def _power_cut(stage: Stage) -> Script:
@@ -140,33 +121,36 @@ def _any_faults(stage: Stage) -> Script:
         yield from stage.seconds(20, 35)
 
 
-def _topic_meanwhile(stage: Stage) -> Script:
-    """A topic is made while a slave acts."""
-    yield from set_up(stage)
-    stage.kill(MASTER)
-    yield from stage.seconds(14, 20)
-    stage.ask(BROKERS[1], MakeTopic("LateTopic"), "make the topic LateTopic")
-    yield from stage.seconds(14, 20)
-    stage.start(MASTER)
-    yield from stage.seconds(35, 45)
-
-
 def _bad_network(world: World) -> None:
     world.network.lost = 0.02
 
 
 SAFE: tuple[Scenario, ...] = (
-    _story("healthy", "a master, two slaves and two name servers, nothing broken", _healthy),
+    _story("healthy", "a master, two slaves and two name servers, nothing broken", once_led(set_up, then=(30, 60))),
     _story("kill-master", "kill -9 of the master; a slave acts until it is back", _kill_master),
     _story("one-slave", "the same in a set with one slave", _kill_master, brokers=BROKERS[:2]),
-    _story("master-gone", "kill -9 of the master, which does not come back", _master_gone),
+    _story(
+        "master-gone", "kill -9 of the master, which does not come back", once_led(set_up, Stage.kill, then=(30, 60))
+    ),
     _story("frozen-master", "the master gets no time for half a minute, then goes on", _frozen_master),
     _story("chain", "the master dies, then the slave that acts for it", _chain),
     _story("new-topic", "a topic is made while a slave acts: it is shown as read only", _topic_meanwhile),
     _story("rolling-restart", "an operator stops and starts one after the other", _rolling_restart),
-    _story("name-server-restarts", "a name server is killed and comes back with an empty table", _server_restarts),
-    _story("name-server-cut-off", "a name server is cut off from all brokers", _server_cut_off),
-    _story("slave-cut-off", "a slave is cut off from all others", _slave_cut_off),
+    _story(
+        "name-server-restarts",
+        "a name server is killed and comes back with an empty table",
+        once_led(set_up, to(_a_server, killed(5, 20)), then=(35, 50)),
+    ),
+    _story(
+        "name-server-cut-off",
+        "a name server is cut off from all brokers",
+        once_led(set_up, to(_a_server, Stage.isolate), healed(20, 40), then=(35, 45)),
+    ),
+    _story(
+        "slave-cut-off",
+        "a slave is cut off from all others",
+        once_led(set_up, to(_a_slave, Stage.isolate), healed(15, 40), then=(35, 45)),
+    ),
     _story("power-cut", "all are killed and come back", _power_cut),
     _story("no-name-server", "after a power cut no name server is there for a minute", _no_name_server),
     _story(
@@ -186,7 +170,7 @@ SAFE: tuple[Scenario, ...] = (
     _story(
         "patient-frozen-master",
         "a broker may be silent for 40 s, and the master gets no time for longer",
-        _long_frozen_master,
+        once_led(set_up, frozen(70, 100), then=(35, 45)),
         server_rules=_PATIENT,
     ),
     _story("patient-any-faults", "the same, and faults drawn at random", _any_faults, server_rules=_PATIENT),
@@ -201,61 +185,6 @@ SAFE: tuple[Scenario, ...] = (
 )
 
 # -- broken: what RIP-32 does not survive, a bug, or an operator's error ---------------------------------------------
-
-
-def _master_cut_off(stage: Stage) -> Script:
-    """The master reaches nobody and serves on, as it does not know that."""
-    yield from set_up(stage)
-    stage.isolate(MASTER)
-    yield from stage.healed_after(35, 60)
-    yield from stage.seconds(40, 50)
-
-
-def _acting_cut_off(stage: Stage) -> Script:
-    """The master is dead; the slave that acts for it is cut off, and the next one acts too."""
-    yield from set_up(stage)
-    stage.kill(MASTER)
-    yield from stage.seconds(12, 20)
-    stage.isolate(BROKERS[1])
-    yield from stage.healed_after(30, 50)
-    yield from stage.seconds(40, 50)
-
-
-def _short_freeze(stage: Stage) -> Script:
-    """The master goes on before its next registration is due: until then it and the slave both serve."""
-    yield from set_up(stage)
-    yield from stage.frozen_for(MASTER, 17, 26)
-    yield from stage.seconds(40, 50)
-
-
-def _seen_by_half(stage: Stage) -> Script:
-    """The master comes back, but the name server that the acting slave asks does not hear of it."""
-    yield from set_up(stage)
-    stage.kill(MASTER)
-    yield from stage.seconds(15, 25)
-    stage.cut([MASTER], [SERVERS[1]])
-    stage.start(MASTER)
-    yield from stage.healed_after(30, 45)
-    yield from stage.seconds(40, 50)
-
-
-def _lost_by_half(stage: Stage) -> Script:
-    """One name server loses a running master, and the slave that asks this one acts."""
-    yield from set_up(stage)
-    stage.cut([MASTER], [SERVERS[1]])
-    yield from stage.healed_after(35, 50)
-    yield from stage.seconds(40, 50)
-
-
-def _stuck(stage: Stage) -> Script:
-    """The master comes back and reaches the name servers, but not the slave that acts."""
-    yield from set_up(stage)
-    stage.kill(MASTER)
-    yield from stage.seconds(10, 20)
-    stage.cut([MASTER], [BROKERS[1]])
-    stage.start(MASTER)
-    yield from stage.healed_after(45, 70)
-    yield from stage.seconds(35, 45)
 
 
 def _clock_steps(stage: Stage) -> Script:
@@ -295,11 +224,31 @@ def _two_act(broker_id: str, minimum: str | None) -> bool:
 _broken = partial(_story, broken=True)
 
 BROKEN: tuple[Scenario, ...] = (
-    _broken("master-cut-off", "the master is cut off from all others, and serves on", _master_cut_off),
-    _broken("acting-cut-off", "the acting slave is cut off, and the next one acts too", _acting_cut_off),
-    _broken("short-freeze", "the master is frozen, and goes on before it registers again", _short_freeze),
-    _broken("seen-by-half", "one of two name servers does not hear that the master is back", _seen_by_half),
-    _broken("lost-by-half", "one of two name servers loses the living master", _lost_by_half),
+    _broken(
+        "master-cut-off",
+        "the master is cut off from all others, and serves on",
+        once_led(set_up, Stage.isolate, healed(35, 60), then=(40, 50)),
+    ),
+    _broken(
+        "acting-cut-off",
+        "the acting slave is cut off, and the next one acts too",
+        once_led(set_up, Stage.kill, (12, 20), to(BROKERS[1], Stage.isolate), healed(30, 50), then=(40, 50)),
+    ),
+    _broken(
+        "short-freeze",
+        "the master is frozen, and goes on before it registers again",
+        once_led(set_up, frozen(17, 26), then=(40, 50)),
+    ),
+    _broken(
+        "seen-by-half",
+        "one of two name servers does not hear that the master is back",
+        once_led(set_up, Stage.kill, (15, 25), _off(SERVERS[1]), Stage.start, healed(30, 45), then=(40, 50)),
+    ),
+    _broken(
+        "lost-by-half",
+        "one of two name servers loses the living master",
+        once_led(set_up, _off(SERVERS[1]), healed(35, 50), then=(40, 50)),
+    ),
     _broken(
         "two-act",
         "a bug: a slave acts although it knows that a smaller one does",
@@ -312,7 +261,11 @@ BROKEN: tuple[Scenario, ...] = (
         _topic_meanwhile,
         server_rules=Rules(takes_write_away=False),
     ),
-    _broken("stuck", "the master is back but does not reach the slave that acts", _stuck),
+    _broken(
+        "stuck",
+        "the master is back but does not reach the slave that acts",
+        once_led(set_up, Stage.kill, (10, 20), _off(BROKERS[1]), Stage.start, healed(45, 70), then=(35, 45)),
+    ),
     _broken("clock-steps", "a broker's clock is set while all are running", _clock_steps),
     _broken("any-cuts", "links are cut at random", _any_cuts),
     _broken("any-cuts-lost-lines", "the same, and lines are lost", _any_cuts, prepare=lost_lines),

@@ -23,6 +23,7 @@ from election_replay.election_core.simulate.controller.play import (
     CLUSTER,
     CONTROLLER,
     GROUP,
+    a_slave,
     broker_id,
     cut_off,
     other_address,
@@ -31,7 +32,7 @@ from election_replay.election_core.simulate.controller.play import (
     up,
 )
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
-from election_replay.election_core.simulate.scripts import lost_lines
+from election_replay.election_core.simulate.scripts import Act, lost_lines, once_led, to
 from election_replay.election_core.simulate.world import Process, World
 
 Point = Callable[[World, Process], bool]
@@ -132,17 +133,6 @@ def move(stage: Stage, name: str, address: str) -> None:
     stage.world.voice.members[name] = process.member  # type: ignore[attr-defined]
 
 
-def _moved(stage: Stage) -> Script:
-    """A container comes back at another address."""
-    yield from up(stage)
-    name = stage.rng.choice(slaves(stage))
-    stage.kill(name)
-    move(stage, name, other_address(BROKERS.index(name)))
-    yield from stage.seconds(3, 8)
-    stage.start(name)
-    yield from stage.seconds(30, 40)
-
-
 def _controller_away(stage: Stage) -> Script:
     """The controller starts last: brokers try until it is there."""
     for name in BROKERS:
@@ -153,15 +143,31 @@ def _controller_away(stage: Stage) -> Script:
     yield from stage.seconds(35, 45)
 
 
-def _retired(stage: Stage) -> Script:
-    """An operator removes a broker that is gone for good."""
-    yield from up(stage)
-    gone = stage.rng.choice(slaves(stage))
-    number = broker_id(stage, gone)
-    stage.kill(gone)
-    yield from stage.seconds(8, 12)
+def _move_away(stage: Stage, name: str) -> None:
+    move(stage, name, other_address(BROKERS.index(name)))
+
+
+def _forget(stage: Stage, name: str) -> None:
+    """An operator removes a broker that is gone."""
+    number = broker_id(stage, name)
     stage.ask(CONTROLLER, CleanBrokers((number,)), f"forget broker {number}")
-    yield from stage.seconds(15, 25)
+
+
+def _wipe(stage: Stage, name: str) -> None:
+    stage.put_back(name, {})
+
+
+def _wipe_or_lose(stage: Stage, name: str) -> None:
+    """A broker loses its identity file, or all files."""
+    if stage.rng.random() < 0.5:
+        stage.lose(name, IDENTITY_FILE)
+    else:
+        _wipe(stage, name)
+
+
+def _slave(*acts: Act, then: tuple[float, float]) -> Callable[[Stage], Script]:
+    """Return a script: a slave dies, and these acts follow."""
+    return once_led(up, to(a_slave, Stage.kill, *acts), then=then)
 
 
 SAFE: tuple[Scenario, ...] = (
@@ -172,53 +178,14 @@ SAFE: tuple[Scenario, ...] = (
     _story("race", "all brokers ask for an id at once", _race),
     _story("race-lost-lines", "all ask at once, and the loggers drop lines in bursts", _race, prepare=lost_lines),
     _story("restart", "brokers come back with their identity files", _restart),
-    _story("moved", "a broker comes back at another address", _moved),
+    _story("moved", "a broker comes back at another address", _slave(_move_away, (3, 8), Stage.start, then=(30, 40))),
     _story("controller-away", "the controller starts last", _controller_away),
-    _story("retired", "an operator removes the id of a broker that is gone", _retired),
+    _story("retired", "an operator removes the id of a broker that is gone", _slave((8, 12), _forget, then=(15, 25))),
 )
 
 # -- broken: identities lost, copied, given twice ------------------------------------------------------------------
 
-
-def _lost_files(stage: Stage) -> Script:
-    """A slave comes back without its identity file, or with nothing at all."""
-    yield from up(stage)
-    name = stage.rng.choice(slaves(stage))
-    stage.kill(name)
-    if stage.rng.random() < 0.5:
-        stage.lose(name, IDENTITY_FILE)
-    else:
-        stage.put_back(name, {})
-    yield from stage.seconds(3, 8)
-    stage.start(name)
-    yield from stage.seconds(30, 40)
-
-
-def _removed_and_lost(stage: Stage) -> Script:
-    """An operator removes a dead broker, whose machine comes back wiped: a new replica, as it should be."""
-    yield from up(stage)
-    name = stage.rng.choice(slaves(stage))
-    number = broker_id(stage, name)
-    stage.kill(name)
-    yield from stage.seconds(8, 12)
-    stage.ask(CONTROLLER, CleanBrokers((number,)), f"forget broker {number}")
-    stage.put_back(name, {})
-    yield from stage.seconds(2, 5)
-    stage.start(name)
-    yield from stage.seconds(25, 35)
-
-
-def _removed_too_early(stage: Stage) -> Script:
-    """An operator removes a dead broker, which comes back with its identity: the controllers do not know it."""
-    yield from up(stage)
-    name = stage.rng.choice(slaves(stage))
-    number = broker_id(stage, name)
-    stage.kill(name)
-    yield from stage.seconds(8, 12)
-    stage.ask(CONTROLLER, CleanBrokers((number,)), f"forget broker {number}")
-    yield from stage.seconds(2, 5)
-    stage.start(name)
-    yield from stage.seconds(35, 45)
+_lost_files = _slave(_wipe_or_lose, (3, 8), Stage.start, then=(30, 40))
 
 
 def _lost_answer(stage: Stage) -> Script:
@@ -294,8 +261,16 @@ _broken = partial(_story, broken=True)
 
 BROKEN: tuple[Scenario, ...] = (
     _broken("lost-files", "a broker comes back without its identity", _lost_files),
-    _broken("removed-and-lost", "an id is removed, and its machine comes back wiped", _removed_and_lost),
-    _broken("removed-too-early", "an id is removed, and its broker comes back", _removed_too_early),
+    _broken(
+        "removed-and-lost",
+        "an id is removed, and its machine comes back wiped",
+        _slave((8, 12), _forget, _wipe, (2, 5), Stage.start, then=(25, 35)),
+    ),
+    _broken(
+        "removed-too-early",
+        "an id is removed, and its broker comes back",
+        _slave((8, 12), _forget, (2, 5), Stage.start, then=(35, 45)),
+    ),
     _broken("lost-answer", "the answer to an accepted application is lost", _lost_answer),
     _broken("copied", "a disk is cloned with its identity, and both machines run", _copied),
     _broken("of-another-set", "a machine comes with the identity of another set", _of_another_set),

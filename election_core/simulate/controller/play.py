@@ -1,6 +1,6 @@
 """The controller mode in a world: its members, and the steps that its scenarios share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 from election_replay.election_core.simulate.broker_identity.machine import IDENTITY_FILE
@@ -83,12 +83,18 @@ def slaves(stage: Stage) -> list[str]:
     return [name for name in stage.followers() if name != CONTROLLER]
 
 
-def up(stage: Stage) -> Script:
-    """Start everything, and wait until all are in sync."""
+def a_slave(stage: Stage) -> str:
+    """Return any broker that is up and not master."""
+    return stage.rng.choice(slaves(stage))
+
+
+def up(stage: Stage) -> Generator[int, None, str | None]:
+    """Start everything, and wait until all are in sync; return the master, or None without one."""
     yield from stage.start_all()
     yield from stage.until_led()
     yield from in_sync(stage)
     yield from stage.seconds(4, 12)
+    return stage.leader()
 
 
 def cut_off(stage: Stage, name: str, *others: str) -> None:

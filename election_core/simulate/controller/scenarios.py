@@ -14,6 +14,7 @@ from election_replay.election_core.simulate.controller.messages import (
 from election_replay.election_core.simulate.controller.play import (
     BROKERS,
     CONTROLLER,
+    a_slave,
     broker_id,
     cut_off,
     in_sync,
@@ -22,7 +23,16 @@ from election_replay.election_core.simulate.controller.play import (
     up,
 )
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
-from election_replay.election_core.simulate.scripts import drifting_clocks, lost_lines
+from election_replay.election_core.simulate.scripts import (
+    Act,
+    drifting_clocks,
+    frozen,
+    healed,
+    killed,
+    lost_lines,
+    once_led,
+    to,
+)
 from election_replay.election_core.simulate.world import SECOND, World
 
 
@@ -33,69 +43,30 @@ def _story(name: str, meaning: str, script: Callable[[Stage], Script], **more: A
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
 
 
-def _healthy(stage: Stage) -> Script:
-    yield from up(stage)
-    yield from stage.seconds(20, 30)
+def _off_the_controller(stage: Stage, name: str) -> None:
+    """Cut controller and broker off from each other; the slaves hear a master until they get another one."""
+    cut_off(stage, name, CONTROLLER)
 
 
-def _kill_master(stage: Stage) -> Script:
-    yield from up(stage)
-    master = stage.leader()
-    if master is not None:
-        yield from stage.killed_for(master, 12, 20)
-    yield from stage.seconds(25, 35)
+def _off_a_slave(stage: Stage, master: str) -> None:
+    """Cut master and slave off from each other; the controller hears both: the set shrinks, and grows again."""
+    cut_off(stage, master, a_slave(stage))
 
 
-def _frozen_master(stage: Stage) -> Script:
-    yield from up(stage)
-    master = stage.leader()
-    if master is not None:
-        yield from stage.frozen_for(master, 20, 35)
-    yield from stage.seconds(30, 40)
+def _off_all_slaves(stage: Stage, master: str) -> None:
+    cut_off(stage, master, *slaves(stage))
 
 
-def _deaf_master(stage: Stage) -> Script:
-    """Cut controller and master off from each other; the slaves hear the master until they get another one."""
-    yield from up(stage)
-    master = stage.leader()
-    if master is not None:
-        cut_off(stage, master, CONTROLLER)
-        yield from stage.healed_after(25, 35)
-    yield from stage.seconds(25, 35)
+def _elected(by: str) -> Act:
+    """Return the act of an operator that names a broker as master."""
+    return lambda stage, name: stage.ask(CONTROLLER, ElectMaster(broker_id(stage, name)), f"make {name} {by}")
 
 
-def _isolated_master(stage: Stage, least: float = 25, most: float = 40) -> Script:
-    yield from up(stage)
-    master = stage.leader()
-    if master is not None:
-        stage.isolate(master)
-        yield from stage.healed_after(least, most)
-    yield from stage.seconds(30, 40)
-
-
-def _long_isolated_master(stage: Stage) -> Script:
-    """The master is isolated for longer than brokers may be silent with long time-outs."""
-    yield from _isolated_master(stage, 55, 90)
-
-
-def _cut_off_slave(stage: Stage) -> Script:
-    """Master and slave do not hear each other; the controller hears both: the set shrinks, and grows again."""
-    yield from up(stage)
-    master = stage.leader()
-    if master is not None:
-        cut_off(stage, master, stage.rng.choice(slaves(stage)))
-        yield from stage.healed_after(30, 40)
-    yield from stage.seconds(20, 30)
-
-
-def _long_cut_off_slave(stage: Stage) -> Script:
-    """A slave does not hear its master for minutes, during which the set is smaller than it could be."""
-    yield from up(stage)
-    master = stage.leader()
-    if master is not None:
-        cut_off(stage, master, stage.rng.choice(slaves(stage)))
-        yield from stage.healed_after(120, 150)
-    yield from stage.seconds(20, 30)
+_healthy = once_led(up, then=(20, 30))
+_kill_master = once_led(up, killed(12, 20), then=(25, 35))
+_isolated_master = once_led(up, Stage.isolate, healed(25, 40), then=(30, 40))
+_long_isolated_master = once_led(up, Stage.isolate, healed(55, 90), then=(30, 40))
+_cut_off_slave = once_led(up, _off_a_slave, healed(30, 40), then=(20, 30))
 
 
 def _kill_slaves(stage: Stage) -> Script:
@@ -123,13 +94,6 @@ def _frozen_slaves(stage: Stage) -> Script:
     yield from stage.seconds(20, 30)
 
 
-def _elect_by_hand(stage: Stage) -> Script:
-    yield from up(stage)
-    chosen = stage.rng.choice(slaves(stage))
-    stage.ask(CONTROLLER, ElectMaster(broker_id(stage, chosen)), f"make {chosen} the master")
-    yield from stage.seconds(30, 40)
-
-
 def _rolling_restart(stage: Stage) -> Script:
     yield from up(stage)
     for name in BROKERS:
@@ -151,23 +115,6 @@ def _all_down(stage: Stage) -> Script:
         stage.start(name)
         yield from stage.seconds(0, 15)
     yield from stage.seconds(25, 35)
-
-
-def _restart_controller(stage: Stage) -> Script:
-    yield from up(stage)
-    yield from stage.killed_for(CONTROLLER, 8, 20)
-    yield from stage.seconds(15, 25)
-    master = stage.leader()
-    if master is not None:
-        yield from stage.killed_for(master, 10, 15)
-    yield from stage.seconds(20, 30)
-
-
-def _frozen_controller(stage: Stage) -> Script:
-    """The controller is frozen for longer than heartbeats last: it then finds all brokers dead, and elects again."""
-    yield from up(stage)
-    yield from stage.frozen_for(CONTROLLER, 14, 30)
-    yield from stage.seconds(30, 40)
 
 
 def _flapping_master(stage: Stage) -> Script:
@@ -230,18 +177,30 @@ _HASTY = Rules(periods=Periods(poll=1_000, check_set=1_000, not_caught_up=4_000,
 SAFE: tuple[Scenario, ...] = (
     _story("healthy", "three brokers under a controller, nothing broken", _healthy),
     _story("kill-master", "kill -9 of the master, back a quarter of a minute later", _kill_master),
-    _story("frozen-master", "the master gets no time for half a minute, then goes on", _frozen_master),
-    _story("deaf-master", "the master and the controller do not hear each other", _deaf_master),
+    _story("frozen-master", "the master gets no time for half a minute, then goes on",
+        once_led(up, frozen(20, 35), then=(30, 40)),
+    ),
+    _story("deaf-master", "the master and the controller do not hear each other",
+        once_led(up, _off_the_controller, healed(25, 35), then=(25, 35)),
+    ),
     _story("isolated-master", "the master is cut off from all but its clients", _isolated_master),
     _story("cut-off-slave", "master and slave do not hear each other: the SyncStateSet shrinks", _cut_off_slave),
-    _story("long-cut-off-slave", "a slave does not hear its master for minutes", _long_cut_off_slave),
+    _story("long-cut-off-slave", "a slave does not hear its master for minutes",
+        once_led(up, _off_a_slave, healed(120, 150), then=(20, 30)),
+    ),
     _story("kill-slaves", "both slaves are killed and come back", _kill_slaves),
     _story("frozen-slaves", "both slaves get no time: the master acknowledges nothing", _frozen_slaves),
-    _story("elect-by-hand", "an operator names another master", _elect_by_hand),
+    _story("elect-by-hand", "an operator names another master",
+        once_led(up, to(a_slave, _elected("the master")), then=(30, 40)),
+    ),
     _story("rolling-restart", "an operator stops and starts one after the other", _rolling_restart),
     _story("all-down", "all brokers are killed, and come back in any order", _all_down),
-    _story("restart-controller", "the controller is killed and comes back, then the master", _restart_controller),
-    _story("frozen-controller", "the controller gets no time, and then takes all for dead", _frozen_controller),
+    _story("restart-controller", "the controller is killed and comes back, then the master",
+        once_led(up, to(CONTROLLER, killed(8, 20)), (15, 25), to(Stage.leader, killed(10, 15)), then=(20, 30)),
+    ),
+    _story("frozen-controller", "the controller gets no time, and then takes all for dead",
+        once_led(up, to(CONTROLLER, frozen(14, 30)), then=(30, 40)),
+    ),
     _story("flapping-master", "four times the master is killed", _flapping_master),
     _story(
         "bad-network", "packets are lost or arrive twice, and the master is killed", _kill_master,
@@ -258,7 +217,8 @@ SAFE: tuple[Scenario, ...] = (
         rules=_PATIENT,
     ),
     _story(
-        "patient-isolated", "the same, and the master is cut off from all but its clients", _long_isolated_master,
+        "patient-isolated", "the same, and the master is cut off from all but its clients",
+        _long_isolated_master,
         rules=_PATIENT,
     ),
     _story("patient-any-faults", "the same, and faults drawn at random", _any_faults, rules=_PATIENT),
@@ -273,15 +233,6 @@ SAFE: tuple[Scenario, ...] = (
 )  # fmt: skip
 
 # -- broken: a bug, or an operator's error ---------------------------------------------------------------------------
-
-
-def _elect_again(stage: Stage) -> Script:
-    """An operator designates the present master."""
-    yield from up(stage)
-    master = stage.leader()
-    if master is not None:
-        stage.ask(CONTROLLER, ElectMaster(broker_id(stage, master)), f"make {master} the master, which it is")
-    yield from stage.seconds(20, 30)
 
 
 def _old_record(stage: Stage) -> Script:
@@ -347,19 +298,6 @@ def _lost_record(stage: Stage) -> Script:
     yield from stage.seconds(40, 50)
 
 
-def _unclean(stage: Stage) -> Script:
-    """The slaves fall behind and leave the set; then the master dies."""
-    yield from up(stage)
-    master = stage.leader()
-    if master is not None:
-        cut_off(stage, master, *slaves(stage))
-        yield from stage.seconds(30, 40)
-        stage.kill(master)
-        yield from stage.healed_after(12, 20)
-        stage.start(master)
-    yield from stage.seconds(25, 35)
-
-
 def _wrong_clock(world: World) -> None:
     name = world.rng.choice(BROKERS)
     world.processes[name].clock.offset_us = world.rng.choice((-1, 1)) * world.rng.randrange(5, 60) * SECOND
@@ -409,7 +347,8 @@ BROKEN: tuple[Scenario, ...] = (
         _isolated_master, broken=True, rules=replace(_HASTY, all_ack=False),
     ),
     _story(
-        "unclean", "unclean elections are allowed, and the only member of the set dies", _unclean, broken=True,
+        "unclean", "unclean elections are allowed, and the only member of the set dies",
+        once_led(up, _off_all_slaves, (30, 40), Stage.kill, healed(12, 20), Stage.start, then=(25, 35)), broken=True,
         rules=Rules(unclean=True),
     ),
     _story("old-record", "an old copy of the controller's record is put back", _old_record, broken=True),
@@ -420,7 +359,8 @@ BROKEN: tuple[Scenario, ...] = (
         rules=Rules(takes=lambda epoch, current: epoch != current),
     ),
     _story(
-        "master-elected-again", "a bug: the recorded master is elected again", _elect_again, broken=True,
+        "master-elected-again", "a bug: the recorded master is elected again",
+        once_led(up, _elected("the master, which it is"), then=(20, 30)), broken=True,
         rules=Rules(keeps_master=False),
     ),
     _story(

@@ -21,8 +21,9 @@ from election_replay.election_core.simulate import scripts
 from election_replay.election_core.simulate.dledger import machine
 from election_replay.election_core.simulate.dledger.machine import TERM_FILE, Member, Rules
 from election_replay.election_core.simulate.dledger.voice import BrokerVoice
-from election_replay.election_core.simulate.machine import Transfer, Write
+from election_replay.election_core.simulate.machine import Write
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.scripts import hand_over, led, once_led, started_within
 from election_replay.election_core.simulate.world import Play
 
 GROUP = "RaftNode00"
@@ -56,14 +57,6 @@ def _story(
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
 
 
-def _transfer(stage: Stage) -> Script:
-    leader = yield from stage.led_for(10, 20)
-    if leader is not None:
-        to = stage.rng.choice(stage.followers())
-        stage.ask(leader, Transfer(to), f"hand over to {to}")
-    yield from stage.seconds(25, 35)
-
-
 def _transfers(stage: Stage) -> Script:
     """An operator asks four times for another leader."""
     yield from stage.start_all()
@@ -71,8 +64,7 @@ def _transfers(stage: Stage) -> Script:
         leader = yield from stage.until_led()
         yield from stage.seconds(10, 20)
         if leader is not None and stage.followers():
-            to = stage.rng.choice(stage.followers())
-            stage.ask(leader, Transfer(to), f"hand over to {to}")
+            hand_over(stage, leader)
     yield from stage.seconds(25, 35)
 
 
@@ -102,7 +94,7 @@ def _shipped_twice(stage: Stage) -> Script:
 
 SAFE: tuple[Scenario, ...] = (
     *scripts.survived(_story),
-    _story("transfer", "an operator asks the leader to hand over", _transfer),
+    _story("transfer", "an operator asks the leader to hand over", once_led(led(10, 20), hand_over, then=(25, 35))),
     _story("five-kill-two", "five brokers, of which two die: three are a majority", _kill_two, names=FIVE),
     _story("five-any-faults", "faults drawn at random, among five brokers", scripts.any_faults, names=FIVE),
     _story("unknown-release", "brokers of a release whose texts nobody knows", scripts.healthy, home=UNKNOWN_RELEASE),
@@ -110,29 +102,6 @@ SAFE: tuple[Scenario, ...] = (
 )
 
 # -- broken: a bug, or an operator's error ---------------------------------------------------------------------------
-
-
-def _old_copy(stage: Stage) -> Script:
-    """A voter's disk is restored from before its vote, and it votes again."""
-    first = yield from stage.led_for(8, 12)
-    copies = {name: stage.copy_of_disk(name) for name in stage.names}
-    if first is None:
-        return
-    stage.kill(first)
-    second = yield from stage.led_again(first)
-    yield from stage.seconds(4, 6)
-    stage.start(first)
-    yield from stage.seconds(8, 12)
-    if second is not None:
-        voter = next(name for name in stage.names if name not in (first, second))
-        stage.freeze(second)
-        stage.kill(voter)
-        stage.put_back(voter, copies[voter])
-        stage.start(voter)
-        yield from stage.led_again(second)
-        yield from stage.seconds(3, 6)
-        stage.thaw(second)
-    yield from stage.seconds(30, 40)
 
 
 def _forgetful_voters(stage: Stage) -> Script:
@@ -150,20 +119,7 @@ def _forgetful_voters(stage: Stage) -> Script:
     yield from stage.seconds(25, 35)
 
 
-def _two_halves(stage: Stage) -> Script:
-    """At the start no messages pass: a member that needs no quorum leads."""
-    stage.cut_all()
-    yield from stage.start_all(0.2)
-    yield from stage.healed_after(20, 30)
-    yield from stage.seconds(25, 35)
-
-
-def _cold_start(stage: Stage) -> Script:
-    yield from stage.start_all(0.002)
-    yield from stage.seconds(20, 30)
-    if stage.leader() is not None:
-        stage.kill(stage.leader() or "")
-    yield from stage.seconds(20, 30)
+_cold_start = once_led(started_within(0.002, 20, 30), Stage.kill, then=(20, 30))
 
 
 def _without(*answers: str) -> Rules:
@@ -189,7 +145,11 @@ def _too_eager() -> Rules:
 _broken = partial(_story, broken=True)
 
 BROKEN: tuple[Scenario, ...] = (
-    _broken("old-copy", "an old copy of a voter's disk is put back: it votes twice in one term", _old_copy),
+    _broken(
+        "old-copy",
+        "an old copy of a voter's disk is put back: it votes twice in one term",
+        scripts.old_copy((8, 12), (4, 6), (8, 12), (30, 40), of_both=False),
+    ),
     _broken("forgetful-voters", "term files are lost with the processes: terms start anew", _forgetful_voters),
     _broken(
         "votes-twice",
@@ -197,7 +157,12 @@ BROKEN: tuple[Scenario, ...] = (
         _cold_start,
         rules=_without(ALREADY_VOTED, ALREADY_HAS_LEADER),
     ),
-    _broken("lonely-quorum", "a bug: one vote is taken for a quorum", _two_halves, rules=Rules(quorum=lambda _: 1)),
+    _broken(
+        "lonely-quorum",
+        "a bug: one vote is taken for a quorum",
+        scripts.two_halves((25, 35)),
+        rules=Rules(quorum=lambda _: 1),
+    ),
     _broken(
         "clings-to-power",
         "a bug: a leader without quorum does not give up",

@@ -1,6 +1,6 @@
 """Scenarios of order locks: consumers come and go, masters change, networks are cut."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 from typing import Any
 
@@ -8,7 +8,6 @@ from election_replay.election_core.simulate import scripts
 from election_replay.election_core.simulate.acting_master.machine import Rules
 from election_replay.election_core.simulate.acting_master.play import (
     BROKERS,
-    MASTER,
     brokers_of,
     scenario,
     set_up,
@@ -16,7 +15,7 @@ from election_replay.election_core.simulate.acting_master.play import (
 from election_replay.election_core.simulate.acting_master.voice import LOCKS
 from election_replay.election_core.simulate.order_lock.machine import Assign, Key, LockRules
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
-from election_replay.election_core.simulate.scripts import drifting_clocks
+from election_replay.election_core.simulate.scripts import Act, drifting_clocks, healed, killed, once_led, to
 from election_replay.election_core.simulate.world import World
 
 CLIENTS = ("client-1", "client-2")
@@ -40,20 +39,21 @@ def _assign(stage: Stage, client: str, keys: tuple[Key, ...]) -> None:
         stage.ask(client, Assign(keys), f"its queues are {numbers}")
 
 
-def _shared(stage: Stage) -> Script:
-    """Each client gets two queues."""
-    yield from set_up(stage)
+def _gets(client: str, *keys: Key) -> Act:
+    """Return the act that assigns these queues to a client."""
+    return lambda stage, _: _assign(stage, client, keys)
+
+
+def _shared(stage: Stage) -> Generator[int, None, str]:
+    """Each client gets two queues; return the master."""
+    master = yield from set_up(stage)
     for client, keys in zip(CLIENTS, (QUEUES[:2], QUEUES[2:]), strict=True):
         _assign(stage, client, keys)
         yield from stage.seconds(0, 2)
+    return master
 
 
 # -- safe --------------------------------------------------------------------------------------------------------------
-
-
-def _renewals(stage: Stage) -> Script:
-    yield from _shared(stage)
-    yield from stage.seconds(90, 140)
 
 
 def _hand_over(stage: Stage) -> Script:
@@ -67,22 +67,12 @@ def _hand_over(stage: Stage) -> Script:
     yield from stage.seconds(25, 40)
 
 
-def _client_dies(stage: Stage) -> Script:
-    """A client dies with its locks; the other one is refused until they have expired."""
-    yield from _shared(stage)
-    yield from stage.seconds(20, 40)
-    stage.kill(CLIENTS[0])
-    yield from stage.seconds(1, 5)
-    _assign(stage, CLIENTS[1], QUEUES)
-    yield from stage.seconds(90, 100)
-
-
-def _kill_master(stage: Stage) -> Script:
-    """The master dies with its table; the clients lock at the acting slave, and again at the master."""
-    yield from _shared(stage)
-    yield from stage.seconds(25, 40)
-    yield from stage.killed_for(MASTER, 55, 75)
-    yield from stage.seconds(60, 80)
+_client_dies = once_led(
+    _shared, (20, 40), to(CLIENTS[0], Stage.kill), (1, 5), _gets(CLIENTS[1], *QUEUES), then=(90, 100)
+)
+"""A client dies with its locks; the other one is refused until they have expired."""
+_kill_master = once_led(_shared, (25, 40), killed(55, 75), then=(60, 80))
+"""The master dies with its table; the clients lock at the acting slave, and again at the master."""
 
 
 def _rolling_restart(stage: Stage) -> Script:
@@ -100,7 +90,7 @@ def _lost_lines(world: World) -> None:
 
 
 SAFE: tuple[Scenario, ...] = (
-    _story("renewals", "two consumers hold two queues each, and renew their locks", _renewals),
+    _story("renewals", "two consumers hold two queues each, and renew their locks", once_led(_shared, then=(90, 140))),
     _story("hand-over", "queues go from one consumer to the other and back", _hand_over),
     _story("client-dies", "a consumer dies; its locks expire after a minute", _client_dies),
     _story("kill-master", "the master dies with its table of locks", _kill_master),
@@ -124,45 +114,18 @@ SAFE: tuple[Scenario, ...] = (
 # -- broken ------------------------------------------------------------------------------------------------------------
 
 
-def _cut(stage: Stage) -> Script:
-    """The master and one consumer are cut off from all others: each side serves, and gives out locks."""
-    yield from _shared(stage)
-    yield from stage.seconds(20, 40)
-    side = [MASTER, CLIENTS[0]]
+def _cut_side(stage: Stage, master: str) -> None:
+    """Cut the master and one consumer off from all others: each side serves, and gives out locks."""
+    side = [master, CLIENTS[0]]
     stage.cut(side, [name for name in stage.names if name not in side])
-    yield from stage.seconds(20, 30)
-    _assign(stage, CLIENTS[1], QUEUES)
-    yield from stage.seconds(3, 12)
-    _assign(stage, CLIENTS[0], QUEUES)
-    yield from stage.healed_after(40, 70)
-    _assign(stage, CLIENTS[0], QUEUES[:2])
-    _assign(stage, CLIENTS[1], QUEUES[2:])
-    yield from stage.seconds(50, 70)
 
 
-def _table_lost(stage: Stage) -> Script:
-    """The master dies with its table and a consumer loses its network: the other one gets its queues at the slave that
-    acts, while the first may still believe in its locks."""
-    yield from _shared(stage)
-    yield from stage.seconds(20, 40)
-    stage.kill(MASTER)
-    stage.isolate(CLIENTS[0])
-    yield from stage.seconds(12, 16)
-    _assign(stage, CLIENTS[1], QUEUES)
-    yield from stage.seconds(50, 70)
-
-
-def _frozen_client(stage: Stage) -> Script:
-    """A consumer is frozen for more than a minute: its locks go to another, and it releases them too late."""
-    yield from _shared(stage)
-    yield from stage.seconds(20, 40)
-    stage.freeze(CLIENTS[0])
-    _assign(stage, CLIENTS[1], QUEUES)
-    yield from stage.seconds(85, 100)
-    stage.thaw(CLIENTS[0])
-    yield from stage.seconds(0.5, 3)
-    _assign(stage, CLIENTS[0], ())
-    yield from stage.seconds(20, 30)
+_cut = once_led(
+    _shared,
+    *((20, 40), _cut_side, (20, 30), _gets(CLIENTS[1], *QUEUES), (3, 12), _gets(CLIENTS[0], *QUEUES), healed(40, 70)),
+    *(_gets(CLIENTS[0], *QUEUES[:2]), _gets(CLIENTS[1], *QUEUES[2:])),
+    then=(50, 70),
+)
 
 
 def _any_faults(stage: Stage) -> Script:
@@ -189,8 +152,25 @@ _broken = partial(_story, broken=True)
 BROKEN: tuple[Scenario, ...] = (
     _broken("cut", "the master and one consumer are cut off: two consumers lock one queue", _cut),
     _broken("strict-cut", "strict mode: the same cut, where only one side has a quorum", _cut, strict=True),
-    _broken("table-lost", "the locks of a dead master go to another consumer at once", _table_lost),
-    _broken("frozen-client", "a frozen consumer gives its locks back after another has them", _frozen_client),
+    _broken(
+        "table-lost",
+        "the locks of a dead master go to another consumer at once",
+        once_led(
+            _shared,
+            *((20, 40), Stage.kill, to(CLIENTS[0], Stage.isolate), (12, 16), _gets(CLIENTS[1], *QUEUES)),
+            then=(50, 70),
+        ),
+    ),
+    _broken(
+        "frozen-client",
+        "a frozen consumer gives its locks back after another has them",
+        once_led(
+            _shared,
+            *((20, 40), to(CLIENTS[0], Stage.freeze), _gets(CLIENTS[1], *QUEUES), (85, 100)),
+            *(to(CLIENTS[0], Stage.thaw), (0.5, 3), _gets(CLIENTS[0])),
+            then=(20, 30),
+        ),
+    ),
     _broken("any-faults", "faults and rebalancing at random", _any_faults),
     _broken("strict-any-faults", "strict mode: the same", _any_faults, strict=True),
     _broken("any-faults-lost-lines", "the same, and lines are lost", _any_faults, prepare=_lost_lines),

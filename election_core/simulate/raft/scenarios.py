@@ -13,6 +13,16 @@ from election_replay.election_core.simulate.raft.machine import STATE_FILE, Leav
 from election_replay.election_core.simulate.raft.moves import MOVES
 from election_replay.election_core.simulate.raft.voice import IDS, EtcdVoice
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.scripts import (
+    a_follower,
+    hand_over,
+    healed,
+    led,
+    mute,
+    once_led,
+    started_within,
+    to,
+)
 from election_replay.election_core.simulate.world import SECOND, Play, World
 
 NAMES = tuple(IDS)[:3]
@@ -49,29 +59,13 @@ def _story(
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
 
 
-def _isolated_follower(stage: Stage) -> Script:
-    yield from stage.led_for(10, 20)
-    stage.isolate(stage.rng.choice(stage.followers()))
-    yield from stage.healed_after(20, 35)
-    yield from stage.seconds(20, 30)
-
-
-def _transfer(stage: Stage) -> Script:
-    leader = yield from stage.led_for(10, 20)
-    if leader is not None:
-        to = stage.rng.choice(stage.followers())
-        stage.ask(leader, Transfer(to), f"hand over to {to}")
-    yield from stage.seconds(20, 30)
-
-
-def _mute_leader(stage: Stage) -> Script:
-    """Nothing gets from the leader to the members, which it hears."""
-    leader = yield from stage.led_for(10, 20)
-    if leader is not None:
-        for name in stage.followers():
-            stage.cut_one_way(leader, name)
-        yield from stage.healed_after(20, 30)
-    yield from stage.seconds(20, 30)
+_isolated_follower = once_led(led(10, 20), to(a_follower, Stage.isolate), healed(20, 35), then=(20, 30))
+_left_behind = once_led(
+    led(5, 10),
+    *(to(a_follower, Stage.isolate), healed(15, 20), Stage.kill, Stage.led_again, (5, 10), Stage.start),
+    then=(15, 25),
+)
+"""A member misses what the others commit, and returns at the moment at which the leader dies."""
 
 
 def _lost_lines(world: World) -> None:
@@ -120,8 +114,12 @@ SAFE: tuple[Scenario, ...] = (
         scripts.isolated_leader,
         rules=_HASTY,
     ),
-    _story("transfer", "an operator asks the leader to hand over", _transfer),
-    _story("mute-leader", "nobody hears the leader, which hears everybody", _mute_leader),
+    _story("transfer", "an operator asks the leader to hand over", once_led(led(10, 20), hand_over, then=(20, 30))),
+    _story(
+        "mute-leader",
+        "nobody hears the leader, which hears everybody",
+        once_led(led(10, 20), mute, healed(20, 30), then=(20, 30)),
+    ),
     _story(
         "doubled-messages",
         "one message in five arrives twice, some late, and the leader is cut off",
@@ -131,30 +129,6 @@ SAFE: tuple[Scenario, ...] = (
 )
 
 # -- broken: a bug, or an operator's error ---------------------------------------------------------------------------
-
-
-def _old_copy(stage: Stage) -> Script:
-    """Two members' disks are restored from before their votes, and they vote again."""
-    first = yield from stage.led_for(5, 8)
-    copies = {name: stage.copy_of_disk(name) for name in stage.names}
-    if first is None:
-        return
-    stage.kill(first)
-    second = yield from stage.led_again(first)
-    yield from stage.seconds(3, 5)
-    stage.start(first)
-    yield from stage.seconds(5, 8)
-    if second is not None:
-        voter = next(name for name in stage.names if name not in (first, second))
-        stage.freeze(second)
-        for name in (first, voter):
-            stage.kill(name)
-            stage.put_back(name, copies[name])
-            stage.start(name)
-        yield from stage.led_again(second)
-        yield from stage.seconds(3, 6)
-        stage.thaw(second)
-    yield from stage.seconds(20, 30)
 
 
 def _forgetful_member(stage: Stage) -> Script:
@@ -172,36 +146,6 @@ def _forgetful_member(stage: Stage) -> Script:
     if leader is not None:
         stage.kill(leader)
         yield from stage.led_again(leader)
-    yield from stage.seconds(15, 25)
-
-
-def _cold_start(stage: Stage) -> Script:
-    yield from stage.start_all(0.002)
-    yield from stage.seconds(15, 20)
-    leader = stage.leader()
-    if leader is not None:
-        stage.kill(leader)
-    yield from stage.seconds(20, 30)
-
-
-def _two_halves(stage: Stage) -> Script:
-    """At the start no messages pass: a member that needs no quorum leads."""
-    stage.cut_all()
-    yield from stage.start_all(0.2)
-    yield from stage.healed_after(20, 30)
-    yield from stage.seconds(20, 30)
-
-
-def _left_behind(stage: Stage) -> Script:
-    """A member misses what the others commit, and returns at the moment at which the leader dies."""
-    leader = yield from stage.led_for(5, 10)
-    stage.isolate(stage.rng.choice(stage.followers()))
-    yield from stage.healed_after(15, 20)
-    if leader is not None:
-        stage.kill(leader)
-        yield from stage.led_again(leader)
-        yield from stage.seconds(5, 10)
-        stage.start(leader)
     yield from stage.seconds(15, 25)
 
 
@@ -234,7 +178,11 @@ def _lost_is_won(answers: Iterable[bool], voters: int) -> str:
 _broken = partial(_story, broken=True)
 
 BROKEN: tuple[Scenario, ...] = (
-    _broken("old-copy", "old copies of two members' disks are put back: they vote twice in one term", _old_copy),
+    _broken(
+        "old-copy",
+        "old copies of two members' disks are put back: they vote twice in one term",
+        scripts.old_copy((5, 8), (3, 5), (5, 8), (20, 30), of_both=True),
+    ),
     _broken(
         "forgetful-member",
         "a member loses its term and votes in a term below one that it had reached",
@@ -244,7 +192,7 @@ BROKEN: tuple[Scenario, ...] = (
     _broken(
         "votes-twice",
         "a bug: a vote does not bind the voter",
-        _cold_start,
+        once_led(started_within(0.002, 15, 20), Stage.kill, then=(20, 30)),
         rules=Rules(granted=_votes_for_everybody, pre_vote=False),
     ),
     _broken(
@@ -253,7 +201,12 @@ BROKEN: tuple[Scenario, ...] = (
         _left_behind,
         rules=Rules(granted=may_vote, pre_vote=False),
     ),
-    _broken("lonely-quorum", "a bug: one vote is taken for a quorum", _two_halves, rules=Rules(count=_one_is_enough)),
+    _broken(
+        "lonely-quorum",
+        "a bug: one vote is taken for a quorum",
+        scripts.two_halves((20, 30)),
+        rules=Rules(count=_one_is_enough),
+    ),
     _broken(
         "lost-is-won",
         "a bug: a candidate that most have refused takes itself for elected",

@@ -8,6 +8,7 @@ from election_replay.election_core.protocols.zab.tables import Vote
 from election_replay.election_core.simulate import scripts
 from election_replay.election_core.simulate.machine import Write
 from election_replay.election_core.simulate.scenario import Scenario, Script, Stage
+from election_replay.election_core.simulate.scripts import a_follower, frozen, healed, led, mute, once_led, to
 from election_replay.election_core.simulate.world import SECOND, Play, World
 from election_replay.election_core.simulate.zab import machine
 from election_replay.election_core.simulate.zab.machine import EPOCH_FILE, LOG_FILE, Member, Rules, State
@@ -40,35 +41,8 @@ def _story(
 # -- safe: faults that the protocol must survive --------------------------------------------------------------------
 
 
-def _mute_leader(stage: Stage) -> Script:
-    """Nothing gets from the leader to the servers, which it hears."""
-    leader = yield from stage.led_for(10, 20)
-    if leader is not None:
-        for name in stage.followers():
-            stage.cut_one_way(leader, name)
-        yield from stage.healed_after(25, 35)
-    yield from stage.seconds(25, 35)
-
-
-def _frozen_follower(stage: Stage) -> Script:
-    yield from stage.led_for(10, 20)
-    name = stage.rng.choice(stage.followers())
-    yield from stage.frozen_for(name, 20, 35)
-    yield from stage.seconds(20, 30)
-
-
-def _flapping(stage: Stage) -> Script:
-    yield from stage.start_all()
-    yield from stage.until_led()
-    for _ in range(4):
-        yield from stage.seconds(20, 30)
-        stage.cut_all()
-        yield from stage.healed_after(14, 18)
-    yield from stage.seconds(25, 35)
-
-
 SAFE: tuple[Scenario, ...] = (
-    *scripts.survived(_story, flapping=_flapping),
+    *scripts.survived(_story, flaps=scripts.flapping((20, 30), (14, 18))),
     _story(
         "isolated-leader-hasty",
         "the leader is cut off, where a tick takes half a second",
@@ -87,8 +61,16 @@ SAFE: tuple[Scenario, ...] = (
         scripts.kill_leader,
         rules=Rules(tick_ms=3_000),
     ),
-    _story("frozen-follower", "a follower gets no time for half a minute", _frozen_follower),
-    _story("mute-leader", "nobody hears the leader, which hears everybody", _mute_leader),
+    _story(
+        "frozen-follower",
+        "a follower gets no time for half a minute",
+        once_led(led(10, 20), to(a_follower, frozen(20, 35)), then=(20, 30)),
+    ),
+    _story(
+        "mute-leader",
+        "nobody hears the leader, which hears everybody",
+        once_led(led(10, 20), mute, healed(25, 35), then=(25, 35)),
+    ),
     _story(
         "doubled-messages",
         "one message in five arrives twice, some late, and the leader is cut off",
@@ -140,38 +122,26 @@ def _forgetful_server(stage: Stage) -> Script:
     yield from stage.seconds(20, 30)
 
 
-def _left_behind(stage: Stage) -> Script:
-    """The server with the largest id misses what the others commit, and returns for the next election."""
-    yield from stage.led_for(5, 10)
-    behind = stage.names[-1]
-    stage.kill(behind)
-    yield from stage.led_again(behind)
-    yield from stage.seconds(10, 15)
-    for name in stage.up():
-        stage.kill(name)
-    yield from stage.seconds(2, 5)
-    for name in reversed(stage.names):
-        stage.start(name)
-    yield from stage.until_led()
-    yield from stage.seconds(20, 30)
+def _left_behind(times: int) -> Callable[[Stage], Script]:
+    """Return a script: the server with the largest id misses what the others commit, and returns for the next election.
+    Twice: they have another election before that, and it misses what their leader was established with."""
 
+    def script(stage: Stage) -> Script:
+        yield from stage.led_for(5, 10)
+        behind = stage.names[-1]
+        stage.kill(behind)
+        yield from stage.led_again(behind)
+        yield from stage.seconds(10, 15)
+        for returning in (stage.names[:-1], stage.names)[-times:]:
+            for name in stage.up():
+                stage.kill(name)
+            yield from stage.seconds(2, 5)
+            for name in reversed(returning):
+                stage.start(name)
+            yield from stage.until_led()
+            yield from stage.seconds(20, 30)
 
-def _left_behind_twice(stage: Stage) -> Script:
-    """The server with the largest id misses what a later leader was established with, and returns."""
-    yield from stage.led_for(5, 10)
-    behind = stage.names[-1]
-    stage.kill(behind)
-    yield from stage.led_again(behind)
-    yield from stage.seconds(10, 15)
-    others = stage.names[:-1]
-    for returning in (others, stage.names):
-        for name in stage.up():
-            stage.kill(name)
-        yield from stage.seconds(2, 5)
-        for name in reversed(returning):
-            stage.start(name)
-        yield from stage.until_led()
-        yield from stage.seconds(20, 30)
+    return script
 
 
 def _together(stage: Stage) -> Script:
@@ -197,13 +167,13 @@ BROKEN: tuple[Scenario, ...] = (
     _broken(
         "largest-id-wins",
         "a bug: votes are compared by id alone, and winners do not look at their followers' logs",
-        _left_behind,
+        _left_behind(1),
         rules=Rules(better=_by_id_alone, ahead=lambda _follower, _leader: False),
     ),
     _broken(
         "largest-id-wins-later",
         "the same bug, after a leader had been established with all that the largest lacks",
-        _left_behind_twice,
+        _left_behind(2),
         rules=Rules(better=_by_id_alone, ahead=lambda _follower, _leader: False),
     ),
     _broken("lonely-quorum", "a bug: one server is taken for a quorum", _together, rules=Rules(quorum=lambda _: 1)),
