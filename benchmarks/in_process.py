@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.inventory import Inventory
 from election_replay.election_core.model.rows import Row
 from election_replay.election_core.replay.arrow_passes import fold
 from election_replay.election_core.replay.group_judge import rows_of_group
@@ -15,6 +16,8 @@ from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import log_files
 from election_replay.jobs.landing.one_file import land_task
 from election_replay.jobs.landing.plan import tasks_of
+from election_replay.jobs.replaying.introducing import introduced_members
+from election_replay.jobs.replaying.source_delta import INTRODUCING
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import with_all_columns
 from election_replay.schemas import TABLES
@@ -31,7 +34,9 @@ def judged(run: Path) -> list[Row]:
 
 def verdicts(events: pa.Table) -> list[Row]:
     """The rows of all groups of which events speak that are in the order of the fold."""
-    facts = [fact for fact in fold(events.to_batches(max_chunksize=5000)) if isinstance(fact, Fact)]
+    introducing = pc.is_in(events["kind"], pa.array(sorted(INTRODUCING), events["kind"].type))
+    inventory = Inventory(introduced=introduced_members(events.filter(introducing)))
+    facts = [fact for fact in fold(events.to_batches(max_chunksize=5000), inventory) if isinstance(fact, Fact)]
     facts.sort(key=lambda fact: fact.replica_group)
     groups = groupby(facts, key=lambda fact: fact.replica_group)
     return [row for _, of_group in groups for row in rows_of_group(list(of_group))]

@@ -54,10 +54,17 @@ def with_introductions(
     lines = events.where(OneOf("cluster", tuple(sorted(clusters))), OneOf("kind", tuple(sorted(INTRODUCING)))).select(
         _COLUMNS
     )
-    rows = engine.answer(warehouse, sql, lines)
-    times = rows.column("event_time").cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
+    return replace(inventory, introduced=introduced_members(engine.answer(warehouse, sql, lines)))
+
+
+def introduced_members(lines: pa.Table) -> dict[tuple[str, str], dict[str, Introduced]]:
+    """Return the member that each log speaks for, by its cluster and source and then by its stream.
+
+    ``lines`` are the introducing events of whole clusters, in order of source, stream and time.
+    """
+    times = lines.column("event_time").cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
     by_cluster: dict[str, list[Introduction]] = {}
-    for row, at in zip(rows.to_pylist(), times, strict=True):
+    for row, at in zip(lines.to_pylist(), times, strict=True):
         place = (row["source_node"], row["stream"], row["kind"], at)
         by_cluster.setdefault(row["cluster"], []).append(Introduction(*place, *(row[name] for name in _FIELDS)))
     introduced: dict[tuple[str, str], dict[str, Introduced]] = {}
@@ -68,4 +75,4 @@ def with_introductions(
             lines_of_protocol = (line for line in of_cluster if line.kind in protocol.introducing)
             for (source, stream), whom in protocol.introduce(lines_of_protocol).items():
                 introduced.setdefault((cluster, source), {})[stream] = whom
-    return replace(inventory, introduced=introduced)
+    return introduced
