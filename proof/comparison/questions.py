@@ -34,20 +34,24 @@ LEAST_S = 4.0
 SURELY_S, HARDLY_S = 6.0, 1.0
 """Longer times must be claimed, shorter ones must not; between them a claim counts neither way."""
 
-OVERLAP = re.compile(r"By their logs .* are leader at once for about ([\d.]+) s")
+OVERLAP = re.compile(
+    r"By their logs .* are leader at once for about ([\d.]+) s|^Two masters .*at once: .* \((\d+) s\)", re.MULTILINE
+)
 GAP = re.compile(r"No leader between .*\(about (\d+) s\)")
 LEADS = re.compile(r"(?:Controller )?\S+ leads \w+ \d+ from ([\d:]+)Z until ([\d:]+)Z")
-SAME = re.compile(r"TWO LEADERS IN ONE TERM")
+SAME = re.compile(r"TWO LEADERS IN ONE TERM|^Two nodes led one term", re.MULTILINE)
 VOTED = re.compile(r"DOUBLE VOTE")
 ALL_THERE = re.compile(
     r"all of them are there at the end|Nothing is lost|No acknowledged message is lost|acknowledged messages are there"
     r"|\b(\d+) messages acknowledged, \1 found"
 )
+GONE = re.compile(r"acknowledged (?:writes|messages) .*are gone at the end")
 
 RULES = {
     "COMMITTED_ENTRY_LOST": Question.WRITES_LOST,
     "LEADERLESS": Question.LEADERLESS,
     "SPLIT_BRAIN_SAME_TERM": Question.SAME_TERM,
+    "UNCLEAN_ELECTION": Question.WRITES_LOST,
 }
 """What the findings that run.json gives as data come to."""
 
@@ -74,12 +78,16 @@ def _from_data(expected: Mapping[str, Any]) -> Answers:
 def _from_sentences(sentences: Iterable[str]) -> Answers:
     text = "\n".join(sentences)
     found: Answers = {
-        Question.TWO_LEADERS: _length_says([float(seconds) for seconds in OVERLAP.findall(text)]),
+        Question.TWO_LEADERS: _length_says(
+            [float(found.group(found.lastindex or 1)) for found in OVERLAP.finditer(text)]
+        ),
         Question.SAME_TERM: bool(SAME.search(text)),
         Question.DOUBLE_VOTE: bool(VOTED.search(text)),
     }
     if ALL_THERE.search(text):
         found[Question.WRITES_LOST] = False
+    if GONE.search(text):
+        found[Question.WRITES_LOST] = True
     gaps = [float(seconds) for seconds in GAP.findall(text)]
     leads = [LEADS.findall(line) for line in text.splitlines() if not line.startswith("Controller")]
     gaps += list(_between([spans[0] for spans in leads if spans]))

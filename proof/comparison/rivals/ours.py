@@ -33,7 +33,8 @@ def claims(finding: Finding) -> Iterator[Question]:
     """The questions that a finding answers with yes: that of its rule, and the loss that it puts a number to."""
     if question := claimed(finding):
         yield question
-    if finding.severity == "critical" and (finding.messages_lost or finding.bytes_lost):
+    lost = finding.severity == "critical" and finding.certainty != "possible"
+    if lost and (finding.messages_lost or finding.bytes_lost):
         yield Question.WRITES_LOST
 
 
