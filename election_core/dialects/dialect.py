@@ -153,13 +153,14 @@ def off_thread(*beginnings: str) -> Condition:
 
 
 def integer(printed: str) -> int | None:
-    """Return a whole number of at most 64 bits, or None for a printed null; ``ValueError`` for anything else."""
+    """Return a whole number of at most 64 bits, zeros before it or not, or None for a printed null; ``ValueError`` for
+    anything else."""
     found = digits.number(printed)
     if found is not None:
         return found
     if printed == "null":
         return None
-    if not re.fullmatch(r"-?[0-9]{1,19}", printed):
+    if not re.fullmatch(r"-?0*[0-9]{1,19}", printed):
         raise ValueError(f"not a whole number: {printed[:40]!r}")
     number = int(printed)
     if abs(number) > digits.LARGEST:

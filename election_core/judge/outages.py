@@ -77,7 +77,13 @@ def writes_refused(
     so_long = between(least, most) + ("" if when[1] is not None else ", to the end of the logs")
     sentence = _REFUSED[why].format(lasted=so_long, peer=facts[0].peer or "another member")
     failed = "" if why in _UNCOUNTED else f" {number_of(max(fact.count for fact in facts), 'write')} failed."
-    columns = {"certainty": PROVEN, "when": when, "summary": f"{who} {sentence}.{failed}"} | columns
+    deleted = max((fact.end_offset for fact in facts if fact.end_offset is not None), default=None)
+    gone = (
+        ""
+        if deleted is None
+        else f" To have room, it deleted its messages before byte {deleted:,}, whatever their age."
+    )
+    columns = {"certainty": PROVEN, "when": when, "summary": f"{who} {sentence}.{failed}{gone}"} | columns
     yield outage(group, RuleId.WRITES_REFUSED, key, (least, most), **columns)
 
 

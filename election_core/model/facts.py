@@ -293,12 +293,13 @@ class TermWentBack(Fact):
 class RefusedWrites(Fact):
     """A broker or member logged that it refused writes from ``since`` to ``until`` (null: to the end of its log).
     ``why`` is a :class:`~election_core.model.measures.Refusal`, ``count`` the number of such lines, ``peer`` the member
-    that was to take over."""
+    that was to take over. To have room, it deleted its commit log before ``end_offset`` (bytes), whatever its age."""
 
     why: str
     count: int
     peer: str | None
     evidence: tuple[str, ...]
+    end_offset: int | None = None
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -90,7 +90,9 @@ def test_a_master_that_ceased_to_wait_for_its_set_may_have_acknowledged(compound
 
 
 REFUSALS = {
-    "many-topics-full-disk": [(60, "its disk was too full")],
+    "many-topics-full-disk": [
+        (60, "its disk was too full. To have room, it deleted its messages before byte 4,194,304")
+    ],
     "upgrade-transfer-dl": [(109, "it was handing its leadership over to n3")],
 }
 """For how long a broker took no writes though it held its role (seconds), and why."""

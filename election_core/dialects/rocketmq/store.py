@@ -291,6 +291,20 @@ OTHER_RELEASES = (
         "The commitlog files are deleted, and delete the consume queue files",
         "the log was empty at start: it is new, or its messages are gone; queues are removed",
     ),
+    Text(
+        "STORE_CLEANS",
+        "begin to delete before {:int} hours file. isTimeUp: {:bool} isUsageExceedsThreshold: {:bool} manualDeleteFileSeveralTimes: {:int} cleanAtOnce: {flag:bool} deleteFileBatchMax: {:int}",
+        "the broker deletes the oldest files of its commit log; flag: whatever their age, since its disk is too full",
+    ),
+    Text(
+        "STORE_CLEANS",
+        "begin to delete before {:int} hours file. timeup: {:bool} spacefull: {:bool} manualDeleteFileSeveralTimes: {:int} cleanAtOnce: {flag:bool}",
+    ),
+    Text(
+        "STORE_LOG_DELETED",
+        "delete file[REF:{:int}] {:text}/commitlog/{start_offset:int} OK, W:{count:int} M:{:int}, {:text}",
+        "a file of the commit log was deleted; count: its bytes",
+    ),
     *(
         Text("STORE_DISK_FULL", template, meaning, sets={"flag": flag})
         for template, meaning, flag in (

@@ -28,7 +28,8 @@ PROTOCOL = "writes"
 
 UNANSWERED, SLOW = "BRK_WRITE_UNANSWERED", "STORE_PUT_SLOW"
 DISK, APPEND, TRANSFER, ACKS = "STORE_DISK_FULL", "DL_APPEND_FAILED", "DL_TRANSFER_REQ", "HA_ACK_TIMEOUT"
-KINDS = frozenset({UNANSWERED, SLOW, DISK, APPEND, TRANSFER, ACKS})
+CLEANS, DELETED = "STORE_CLEANS", "STORE_LOG_DELETED"
+KINDS = frozenset({UNANSWERED, SLOW, DISK, APPEND, TRANSFER, ACKS, CLEANS, DELETED})
 """The kinds of events that this fold reads."""
 
 _STORED = frozenset({0, 10, 11, 12})
@@ -92,7 +93,8 @@ def _joined(episodes: Iterable[Episode]) -> list[Episode]:
 
 @dataclass(slots=True)
 class Refused:
-    """A time in which a broker refused writes: its ``first`` and ``last`` line, and the line that ended it, if any."""
+    """A time in which a broker refused writes: its ``first`` and ``last`` line, and the line that ended it, if any.
+    ``deleted`` is the last file of its commit log that it deleted then, whatever its age."""
 
     why: Refusal
     first: FoldEvent
@@ -100,6 +102,7 @@ class Refused:
     end: FoldEvent | None = None
     count: int = 1
     asked: FoldEvent | None = None
+    deleted: FoldEvent | None = None
 
     def goes_on_with(self, event: FoldEvent) -> bool:
         """Return True when a line of the same kind belongs to this time."""
@@ -114,6 +117,7 @@ class WritesLog:
     refusals: list[int] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     _asked: FoldEvent | None = None
+    _whatever_age: bool = False
 
     def on(self, event: FoldEvent) -> None:
         """Take the next line."""
@@ -121,6 +125,10 @@ class WritesLog:
             self._asked = event
         elif event.kind == DISK:
             self._on_disk(event)
+        elif event.kind == CLEANS:
+            self._whatever_age = event.flag is True
+        elif event.kind == DELETED:
+            self._on_deleted(event)
         elif event.kind in (APPEND, ACKS):
             self._on_failed(event)
         else:
@@ -128,7 +136,7 @@ class WritesLog:
 
     def _on_disk(self, event: FoldEvent) -> None:
         """Take a line that the disk is too full for writes, or no longer (``DefaultMessageStore#isSpaceToDelete``)."""
-        full = [refusal for refusal in self.refused if refusal.why == Refusal.DISK_FULL and refusal.end is None]
+        full = self._full()
         if event.flag is False:
             for refusal in full:
                 refusal.end = event
@@ -136,6 +144,18 @@ class WritesLog:
             full[0].last, full[0].count = event, full[0].count + 1
         else:
             self.refused.append(Refused(Refusal.DISK_FULL, event, event))
+
+    def _full(self) -> list[Refused]:
+        """Return the refusals for a full disk that have not ended."""
+        return [refusal for refusal in self.refused if refusal.why == Refusal.DISK_FULL and refusal.end is None]
+
+    def _on_deleted(self, event: FoldEvent) -> None:
+        """Take a deleted file of the commit log. Files are deleted from the oldest on
+        (``MappedFileQueue#deleteExpiredFileByTime``); those younger than ``fileReservedTime`` only for want of
+        space."""
+        if self._whatever_age:
+            for refusal in self._full():
+                refusal.deleted = event
 
     def _on_failed(self, event: FoldEvent) -> None:
         """Take a failed write: the leader hands over (``DLedgerServer#handleAppend``), or acknowledgements are
@@ -179,7 +199,8 @@ class WritesLog:
                 why=refusal.why.value,
                 count=refusal.count,
                 peer=refusal.asked.peer if refusal.asked is not None else None,
-                evidence=(refusal.asked.event_id,) if refusal.asked is not None else (),
+                evidence=tuple(line.event_id for line in (refusal.asked, refusal.deleted) if line is not None),
+                end_offset=_end_of(refusal.deleted),
             )
         refusals = sorted(self.refusals)
         for episode in _joined(self.episodes):
@@ -194,6 +215,13 @@ class WritesLog:
                     refused=bisect_right(refusals, last.by) - bisect_left(refusals, episode.begin),
                     evidence=(episode.slowest.event_id,) if episode.slowest else (),
                 )
+
+
+def _end_of(deleted: FoldEvent | None) -> int | None:
+    """Return the offset (bytes) at which a deleted file of the commit log ended; its name is where it began."""
+    if deleted is None or deleted.start_offset is None or deleted.count is None:
+        return None
+    return deleted.start_offset + deleted.count
 
 
 def _after_a_gap(episode: Episode, incarnations: Iterable[Incarnation]) -> bool:
