@@ -7,6 +7,7 @@ from election_replay.election_core.judge.coverage import counted, coverage, sure
 from election_replay.election_core.judge.group import SILENT, Group
 from election_replay.election_core.judge.leaderless import NoIncident, Unseen, gaps, interrupted, leaderless
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
+from election_replay.election_core.judge.lost_by_most import lost_by_most
 from election_replay.election_core.judge.no_first_leader import no_first_leader
 from election_replay.election_core.judge.quorum_contact import QuorumTracker
 from election_replay.election_core.judge.rejoins import rejoins
@@ -38,7 +39,7 @@ def availability(
     found = list(gaps(group, heard, unseen, majorities, fenced=majorities is not None))
     storms = list(storm(group, elections, failed_elections(group)))
     known = majorities if regained else None
-    outside = list(no_first_leader(group, title))
+    outside = [*no_first_leader(group, title), *lost_by_most(group, title, clock)]
     if known is not None:
         outside += interrupted(group, known, title, clock)
     without = [*outside, *leaderless(group, found, title, clock, no_incident, died)]

@@ -140,7 +140,7 @@ class ZabLog:
     ballots: list[InitialVote] = field(default_factory=list)
     elected: Elected = field(default_factory=Elected)
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
-    heard: list[tuple[str, int, int, str]] = field(default_factory=list)
+    heard: list[tuple[str | None, int, int, str]] = field(default_factory=list)
     contacts: Contacts = field(default_factory=Contacts)
     passed: PassedVotes = field(default_factory=PassedVotes)
     without_quorum: list[tuple[int, int, int, FoldEvent, bool]] = field(default_factory=list)
@@ -213,6 +213,8 @@ class ZabLog:
 
     def _contact_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for leader, at, by, event_id in self.heard:
+            if leader is None and self._tells_roles:
+                continue  # the line that names it is lost
             yield LastHeard(*emit.during(leader, at, by, event_id))
         for contact in self.contacts.every:
             yield contact.fact(emit, Timeout.ZK_BROKEN_CONNECTION.us, closed=True)
@@ -382,6 +384,9 @@ class ZabLog:
                 self.heard.append(
                     (leader, min(by, event.at - most_us - Timeout.ZK_HEARD_BEFORE.us), by + due_us, event.event_id)
                 )
+        elif not self._tells_roles:
+            silent_us = Timeout.ZK_SYNC_LIMIT.us if "Timeout" in (event.result or "") else 0
+            self.heard.append((None, event.at - silent_us - Timeout.ZK_HEARD_BEFORE.us, event.by, event.event_id))
         self._step(event, CANDIDATE, None, None, "leader_lost")
 
     def _on_leader_shutdown(self, event: FoldEvent) -> None:
@@ -543,6 +548,8 @@ class ZabLog:
         """Take an entry of this epoch from the leader, new or for catching up: a leader had been established in the
         epoch."""
         epoch = event.peer_ledger_end_term
+        if epoch is not None and not self._tells_roles:
+            self._step(event, UNKNOWN, epoch, None, SEEN)
         if epoch is not None and epoch > self._seen_epoch:
             self._seen_epoch = epoch
             self.reached.append((epoch, event))
