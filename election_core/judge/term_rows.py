@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import CANDIDATE, LEADER, PREFERRED, SEEN, TRANSFER
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, PREFERRED, SEEN, TRANSFER
 from election_replay.election_core.judge.fates import TOPPLED, with_former
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
@@ -155,6 +155,8 @@ def _cause(
         return "unknown"  # it heard of a larger term than the one that it led
     if before.cause == "start" and _may_have_followed(group, before, last):
         return "unknown"  # its log does not show why it looked for a leader again
+    if before.cause == "start" and _followed_earlier(group, tenure, before):
+        return "unknown"  # it led the term already, before its log begins
     return "unknown" if before.cause in (None, SEEN) else before.cause
 
 
@@ -177,6 +179,12 @@ def _may_have_followed(group: Group, start: Role, last: Tenure | None) -> bool:
     if last is not None and elapsed(since(start), last.end)[0] > 0:
         return True
     return begun is not None and elapsed(since(start), begun)[0] > Timeout.MAX_INFO_GAP.us
+
+
+def _followed_earlier(group: Group, tenure: Tenure, start: Role) -> bool:
+    """Return True when a member followed the leader of a tenure, in its term, before the ``start`` that led to it."""
+    of_it = (role for role in group.roles if (role.term, role.leader) == (tenure.term, tenure.node))
+    return any(group.clocks.surely_before(since(role), since(start)) for role in of_it if role.role == FOLLOWER)
 
 
 def transfers(group: Group) -> frozenset[str | None]:
