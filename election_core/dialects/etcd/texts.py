@@ -145,12 +145,6 @@ TRANSFER = (
         "the leader hands over as planned",
     ),
     Text(
-        "RAFT_TRANSFER_SENT",
-        "{node:id} sends MsgTimeoutNow to {peer:id} immediately as {:id} already has up-to-date log",
-        "the leader told its successor to begin",
-    ),
-    Text("RAFT_TRANSFER_SENT", "{node:id} sent MsgTimeoutNow to {peer:id} after received MsgAppResp"),
-    Text(
         "RAFT_TRANSFER_TAKEN",
         "{node:id} [term {term:int}] received MsgTimeoutNow from {peer:id} and starts an election to get leadership.",
         "the successor begins its election at once, without a round before it",
@@ -269,12 +263,6 @@ PEERS = (
         "ETCD_HEARTBEAT_LATE",
         "failed to send out heartbeat on time (exceeded the {} timeout for {duration_ms:duration})",
     ),
-    Text(
-        "ETCD_TRANSFER",
-        "leadership transfer starting",
-        "the leader is to hand over to peer; value_before leads so far",
-    ),
-    Text("ETCD_TRANSFER", "{node:id} starts leadership transfer from {value_before:id} to {peer:id}"),
     Text(
         "ETCD_TRANSFER_SKIPPED",
         "skipped leadership transfer; local server is not leader",
@@ -556,6 +544,10 @@ TROUBLE = (
 
 SIGNS = signs(
     "RAFT_SIGN",
+    "{node:id} sends MsgTimeoutNow to {peer:id} immediately as {:id} already has up-to-date log",
+    "{node:id} sent MsgTimeoutNow to {peer:id} after received MsgAppResp",
+    "leadership transfer starting",
+    "{node:id} starts leadership transfer from {value_before:id} to {peer:id}",
     "{node:id} [term {term:int}] transfer leadership to {peer:id} is in progress, ignores request to same node {:id}",
     "{node:id} [term {term:int}] abort previous transferring leadership to {peer:id}",
     "{node:id} [term {term:int} state {value}] ignored MsgTimeoutNow from {peer:id}",

@@ -45,26 +45,11 @@ CONTROLLER_MODE = (
     Text("BRK_STATE_REGISTERED", "First time register broker success"),
     Text("BRK_REG_GAVE_UP", "Register to broker failed 5 times", "one series of tries to register failed"),
     Text(
-        "BRK_MASTER_KNOWN",
-        "Master in this broker set is elected, masterBrokerId: {peer}, masterBrokerAddr: {peer_address}",
-        "the broker set has a master",
-    ),
-    Text(
-        "BRK_STATE_RUNNING",
-        "All register process has been done, change state to: {value}",
-        "the broker serves from here on",
-    ),
-    Text(
         "BRK_START_RETRY",
         "Failed to start replicasManager, retry times:{count:int}, current state:{value}, try it again",
         "the start of the controller mode failed once",
     ),
     Text("BRK_START_FAILED", "Failed to start replicasManager", "the start of the controller mode failed"),
-    Text(
-        "BRK_START_OK",
-        "Start replicasManager success, retry times:{count:int}",
-        "the controller mode has started",
-    ),
     Text(
         "BRK_MASTER_BEGIN",
         "Begin to change to master, brokerName:{replica_group}, replicas:{address}, new Epoch:{term:int}",
@@ -146,11 +131,6 @@ CONTROLLER_MODE = (
         "Check and find that metadata/tempMetadata invalid, you can modify the broker config to make them valid",
         "the identity files belong to another broker",
     ),
-    Text(
-        "BRK_REG_TEMP_ERR",
-        "Failed to create temp metadata file, nextBrokerId: {broker_id}",
-        "the proposed id could not be written",
-    ),
     Text("BRK_REG_ERR", "Failed to register broker to controller", "a registration failed"),
     Text("BRK_REG_NEXT_ERR", "fail to get next broker id from controller", "no broker id was proposed"),
     Text("BRK_REG_APPLY_ERR", "fail to apply broker id: {value:text}", "the proposed broker id was refused"),
@@ -170,16 +150,6 @@ CONTROLLER_MODE = (
         "the temporary identity names another broker set",
     ),
     Text(
-        "BRK_REG_FILE_CLUSTER",
-        "The clusterName: {value_before} in broker metadata is different from the clusterName: {value} in broker config",
-        "the identity names another cluster",
-    ),
-    Text(
-        "BRK_REG_FILE_NAME",
-        "The brokerName: {value_before} in broker metadata is different from the brokerName: {value} in broker config",
-        "the identity names another broker set",
-    ),
-    Text(
         "BRK_CTL_UNREACHABLE",
         "scanAvailableControllerAddresses remove unconnected address {peer_address}",
         "a controller is not reached",
@@ -188,11 +158,6 @@ CONTROLLER_MODE = (
         "BRK_CTL_NO_ADDR",
         "scanAvailableControllerAddresses addresses of controller is null!",
         "no controller is configured",
-    ),
-    Text(
-        "BRK_NOTIFIED",
-        "Receive notifyBrokerRoleChanged request, try to change brokerRole, request:{:notice}",
-        "a controller's notice about a change of role arrived",
     ),
     Text(
         "BRK_CTL_HB_ERR",
@@ -274,12 +239,6 @@ SERVICES = (
         "Set PopReviveService Status to {flag:bool}",
         "the special services were set, changed or not",
     ),
-    Text("BRK_ISOLATED", "Skip register for broker is isolated", "the broker does not register: not online yet"),
-    Text(
-        "BRK_MEMBERS_EMPTY",
-        "Couldn't find any broker member from namesrv in {cluster_name}/{replica_group}",
-        "a name server knows no member of the set",
-    ),
     Text(
         "BRK_MEMBERS_ERR",
         "syncBrokerMemberGroup from namesrv failed, ",
@@ -316,11 +275,6 @@ PRE_ONLINE_TEXTS = (
         "PRE_NO_HA_ADDR",
         "fetch master ha address return null, start service directly",
         "a slave comes online without the master's replication address",
-    ),
-    Text(
-        "PRE_WAIT",
-        "wait for handshake completion with {peer_address}",
-        "the broker waits for the connection with this member",
     ),
     Text(
         "PRE_WAIT_LOST",
@@ -401,11 +355,6 @@ METADATA = (
         "request modes were copied",
     ),
     Text(
-        "SYNC_CONSUMER_ERR",
-        "SyncConsumerOffset Exception, {peer_address}",
-        "consumer offsets were not copied",
-    ),
-    Text(
         "META_TOPIC_DELETE_NONE",
         "delete topic config failed, topic: {topic} not exists",
         "a topic that the master dropped was dropped on the slave",
@@ -436,6 +385,15 @@ METADATA = (
 SIGNS = (
     *signs(
         "BRK_SIGN",
+        "Master in this broker set is elected, masterBrokerId: {peer}, masterBrokerAddr: {peer_address}",
+        "All register process has been done, change state to: {value}",
+        "Start replicasManager success, retry times:{count:int}",
+        "Failed to create temp metadata file, nextBrokerId: {broker_id}",
+        "The clusterName: {value_before} in broker metadata is different from the clusterName: {value} in broker config",
+        "The brokerName: {value_before} in broker metadata is different from the brokerName: {value} in broker config",
+        "Receive notifyBrokerRoleChanged request, try to change brokerRole, request:{:text}",
+        "Skip register for broker is isolated",
+        "Couldn't find any broker member from namesrv in {cluster_name}/{replica_group}",
         "[MONITOR] handleScheduleMessageService failed when changing to {role}",
         "[MONITOR] startProcessorByHa failed when changing to {role}",
         "[MONITOR] shutdownProcessorByHa failed when changing to {role}",
@@ -473,6 +431,7 @@ SIGNS_IN_DLEDGER_MODE = signs("DLB_SIGN", "Will set the initial commitlog offset
 SIGNS_OF_SMALLEST_ID = (
     *signs(
         "BRK_SIGN",
+        "wait for handshake completion with {peer_address}",
         "min broker id changed, prev {value_before}, new {value}",
         "Update min broker error, {{}}",
         "{value:pre_online} service end",
@@ -501,6 +460,7 @@ SIGNS_OF_SMALLEST_ID = (
 SIGNS_OF_METADATA = (
     *signs(
         "META_SIGN",
+        "SyncConsumerOffset Exception, {peer_address}",
         "load consumer offset dataVersion failed {value:text}",
         "load subGroup dataVersion failed{value:text}",
         "load topic metadata dataVersion failed{value:text}",

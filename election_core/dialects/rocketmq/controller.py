@@ -43,11 +43,6 @@ LEADERSHIP = (
         "the controller was elected and does not serve yet",
         does=(Deed.NAMES_WRITER,),
     ),
-    Text(
-        "CTL_LEADER_READY",
-        "Start scheduling controller events",
-        "the controller answers as leader from here on",
-    ),
     Text("CTL_LEADER_END", "Stop scheduling controller events", "the controller stopped to serve as leader"),
 )
 
@@ -79,11 +74,6 @@ DECISIONS = (
         "CTL_ELECT_NONE",
         "Failed to elect a new master for broker {replica_group}",
         "no replica can become master",
-    ),
-    Text(
-        "CTL_ELECT_KEPT",
-        "The old master {node} is still alive, not need to elect new master for broker {replica_group}",
-        "no election: the master lives",
     ),
     Text(
         "CTL_SSS_SAME",
@@ -160,12 +150,6 @@ BROKERS = (
         "The broker channel {:text} expired, brokerInfo {:live_address}, expired {duration_ms:int}ms",
     ),
     Text(
-        "CTL_BROKER_ALIVE",
-        "new broker registered, {:identity}, brokerId:{broker_id}",
-        "first heartbeat of a broker at this controller",
-    ),
-    Text("CTL_BROKER_ALIVE", "new broker registered, {:live_address}, brokerId:{broker_id}"),
-    Text(
         "CTL_BROKER_CHANNEL_CLOSED",
         "Channel {:text} inactive, broker {replica_group}, addr:{address}, id:{broker_id}",
         "the connection of a broker was closed",
@@ -174,21 +158,6 @@ BROKERS = (
         "CTL_INACTIVE",
         "Controller Manager received broker inactive event, clusterName: {cluster_name}, brokerName: {replica_group}, brokerId: {broker_id}",
         "a broker counts as gone; without id: the periodic check asks for an election",
-    ),
-    Text(
-        "CTL_INACTIVE_NOT_MASTER",
-        "The broker with brokerId: {broker_id} in broker-set: {replica_group} has been inactive",
-        "no election: the broker was no master, or this controller does not lead",
-    ),
-    Text("CTL_INACTIVE_NOT_MASTER", "The {replica_group} broker with IP address {address} shutdown"),
-    Text(
-        "CTL_NOTIFY",
-        "Try notify broker {address} that role changed, RoleChangeNotifyEntry:{:text}",
-        "a live broker is told about a change of role",
-    ),
-    Text(
-        "CTL_NOTIFY",
-        "Try notify broker {address} with id {broker_id} that role changed, responseHeader:{:text}",
     ),
 )
 
@@ -211,6 +180,13 @@ OTHER_RELEASES = (
 SIGNS = (
     *signs(
         "CTL_SIGN",
+        "Start scheduling controller events",
+        "The old master {node} is still alive, not need to elect new master for broker {replica_group}",
+        "new broker registered, {:text}, brokerId:{broker_id}",
+        "The broker with brokerId: {broker_id} in broker-set: {replica_group} has been inactive",
+        "The {replica_group} broker with IP address {address} shutdown",
+        "Try notify broker {address} that role changed, RoleChangeNotifyEntry:{:text}",
+        "Try notify broker {address} with id {broker_id} that role changed, responseHeader:{:text}",
         "Start event scheduler.",
         "Append a initial log failed because current state is not leader",
         "Controller leader append initial log failed, try {count:int} times",

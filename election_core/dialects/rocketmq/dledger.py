@@ -110,11 +110,6 @@ ELECTOR = (
         "transfer refused: the term changed meanwhile",
     ),
     Text(
-        "DL_TRANSFER_FAILED",
-        "leadershipTransfer failed, set transferee to null",
-        "a transfer did not complete; the leader stays",
-    ),
-    Text(
         "DL_TAKE_REJ_TERM",
         "[BUG] [handleTakeLeadership] currTerm={term:int} != request.term={from_term:int}",
         "the one who should take over refused: another term",
@@ -155,17 +150,6 @@ PUSHER_AND_STORE = (
         "DL_STATUS",
         "[{node}][{role}] term={term:int} ledgerBeforeBegin={:int} ledgerEnd={ledger_end:int} committed={committed:int} watermarks={value:marks}",
     ),
-    Text(
-        "DL_WATERMARK_INIT",
-        "Initialize the watermark in {} for term={term:int}",
-        "first act of a node as leader of that term",
-    ),
-    Text(
-        "DL_PENDING_INIT",
-        "Initialize the pending append map in {} for term={term:int}",
-        "the leader starts to keep track of unanswered appends",
-    ),
-    Text("DL_PENDING_INIT", "Initialize the pending closure map in {} for term={term:int}"),
     Text(
         "DL_PUSH_ERR",
         "[Push-{peer}]Get error response code {:status} {:info}",
@@ -220,6 +204,10 @@ OTHER_RELEASES = (
 
 SIGNS = signs(
     "DL_SIGN",
+    "leadershipTransfer failed, set transferee to null",
+    "Initialize the watermark in {} for term={term:int}",
+    "Initialize the pending append map in {} for term={term:int}",
+    "Initialize the pending closure map in {} for term={term:int}",
     "[Recovery] rebuild for index wrotePos={:int} not equal to truncatePos={start_offset:int}",
     "[TRUNCATE] rebuild for data wrotePos: {:int} != truncatePos: {start_offset:int}",
     "[TRUNCATE] rebuild for index wrotePos: {:int} != truncatePos: {start_offset:int}",

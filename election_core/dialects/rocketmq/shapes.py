@@ -209,17 +209,6 @@ def _queues(printed: str) -> Fields:
     }
 
 
-def _notice(printed: str) -> Fields:
-    """Read a ``NotifyBrokerRoleChangedRequestHeader``; before 5.1.1 a master was identified by its address."""
-    of = members(printed)
-    return {
-        "peer": of.get("masterBrokerId") or of.get("masterAddress"),
-        "peer_address": of.get("masterAddress"),
-        "term": number(of, "masterEpoch"),
-        "sync_state_set_epoch": number(of, "syncStateSetEpoch"),
-    }
-
-
 def _elect_request(printed: str) -> Fields:
     """Read an ``ElectMasterRequestHeader``; the flag means that an operator or a broker designated the new master."""
     of = members(printed)
@@ -410,7 +399,6 @@ ROCKETMQ_SHAPES: Mapping[str, Shape] = {
     "min_broker": Shape(r"\S*?", _min_broker, spread=True),
     "min_id": Shape(r"\S*?", _min_id),
     "pre_online": Shape(r"\S*BrokerPreOnlineService", words),
-    "notice": Shape(r".*?", _notice, spread=True),
     "elect_request": Shape(r"\w+\{[^}]*\}", _elect_request, spread=True),
     "node_id": Shape(r"<\S*?>", _node_id, spread=True),
     "peer_id": Shape(r"\S*?", _peer_id),

@@ -41,12 +41,6 @@ ROLE = (
         "newMasterEpoch {term:int} < lastEpoch {max_term:int}, fail to change to slave",
         "not slave: the own epoch file is ahead",
     ),
-    Text(
-        "HA_MASTER_OFFSETS",
-        "TruncateOffset is {start_offset:int}, confirmOffset is {confirm_offset:int}, maxPhyOffset is {max_offset:int}",
-        "the offsets at a change to master; start_offset -1: nothing was cut",
-    ),
-    Text("HA_TRUNCATE_SKIP", "Dispatch complete, skip truncate", "nothing to cut at a change to master"),
     Text("HA_TRUNCATE", "Truncate commitLog to {start_offset:int}", "an incomplete tail was cut"),
 )
 
@@ -60,21 +54,6 @@ MASTER_SIDE = (
         "HA_SSS_WANTED",
         "Notify the syncStateSet has been changed into {members:ids}.",
         "the SyncStateSet that the master wants",
-    ),
-    Text(
-        "HA_HANDSHAKE",
-        "Receive slave handshake, slaveBrokerId:{peer}, isSyncFromLastFile:{:bool}, isAsyncLearner:{flag:bool}",
-        "a slave connected; flag: it is a learner",
-    ),
-    Text(
-        "HA_HANDSHAKE_REPLY",
-        "Master build handshake header: maxEpoch:{max_term:int}, maxOffset:{max_offset:int}, epochEntries:{epoch_entries:epochs}",
-        "the master tells a slave its epochs",
-    ),
-    Text(
-        "HA_CONN_STATE",
-        "Master change state from {value_before} to {value}",
-        "the master's connection to a slave changed its state",
     ),
     Text("HA_STATE", "change state to {value}", "a replication connection changed its state", when=AUTO_SWITCH),
     Text(
@@ -97,31 +76,14 @@ MASTER_SIDE = (
 
 SLAVE_SIDE = (
     Text(
-        "HA_CLIENT_MASTER",
-        "update master address, OLD: {address} NEW: {peer_address}",
-        "the slave's replication got another master",
-        when=AUTO_SWITCH,
-    ),
-    Text(
         "HA_CLIENT_CONNECT_ERR",
         "AutoSwitchHAClient connect to master {peer_address} failed",
         "the slave does not reach its master",
     ),
-    Text("HA_CLIENT_CONNECTED", "AutoSwitchHAClient connect to master {peer_address}", "the slave is connected"),
     Text(
         "HA_CLIENT_CLOSED",
         "AutoSwitchHAClient close connection with master {peer_address}",
         "the slave's connection was closed",
-    ),
-    Text(
-        "HA_CLIENT_HANDSHAKE",
-        "Receive handshake, masterMaxPosition {max_offset:int}, masterEpochEntries:{epoch_entries:epochs}, try truncate log",
-        "the slave learned the master's epochs",
-    ),
-    Text(
-        "HA_CLIENT_FRESH",
-        "Slave local epochCache is empty, skip truncate log",
-        "a new slave: nothing to cut",
     ),
     Text("HA_CLIENT_EPOCHS_MASTER", "master epoch entries is {epoch_entries:epochs}", "the master's epochs"),
     Text("HA_CLIENT_EPOCHS_LOCAL", "local epoch entries is {epoch_entries:epochs}", "the slave's own epochs"),
@@ -204,20 +166,10 @@ STORE = (
     ),
     Text("STORE_LAST_SHUTDOWN", "last shutdown {result}"),
     Text(
-        "STORE_RECOVERED",
-        "message store recover end, and the max phy offset = {max_offset:int}",
-        "the end of the log after the recovery at start",
-    ),
-    Text(
         "STORE_LOADED",
         "load over, and the max phy offset = {max_offset:int}",
         "the end of the log at start",
         does=(Deed.STARTS,),
-    ),
-    Text(
-        "STORE_TRUNCATE",
-        "truncate dirty files to {start_offset:int}",
-        "the log is to be cut here; it need not be longer",
     ),
 )
 
@@ -253,10 +205,6 @@ CLASSIC_REPLICATION = (
 )
 
 OTHER_RELEASES = (
-    Text(
-        "HA_HANDSHAKE",
-        "Receive slave handshake, slaveAddress:{peer}, isSyncFromLastFile:{:bool}, isAsyncLearner:{flag:bool}",
-    ),
     Text("STORE_LAST_SHUTDOWN", "last shutdown {result}, root dir: {:text}"),
     Text(
         "STORE_TAIL_TORN",
@@ -366,36 +314,50 @@ ACKNOWLEDGEMENTS = (
 )
 """Lines that are printed for each message."""
 
-SIGNS = signs(
-    "HA_SIGN",
-    "Error happen when change ha to slave",
-    "Slave {peer} is still in syncStateSet, but has lost its connection. So new offset can't be compute.",
-    "Master transfer data to slave {peer_address:socket}, from offset:{start_offset:int}, currentEpoch:{:epoch}",
-    "Failed to find an epochEntry to match nextTransferFromWhere {start_offset:int}",
-    "Can't find a bigger epochEntry than epoch {term:int}",
-    "Current state illegal {value}",
-    "Wait HA connection establish with {peer_address} timeout",
-    "State not matched, masterState:{value}, slaveState:{value_before}, bodySize:{:int}, offset:{max_offset:int}, masterEpoch:{term:int}, masterEpochStartOffset:{start_offset:int}, confirmOffset:{confirm_offset:int}",
-    "AutoSwitchHAClient report max offset to master failed",
-    "Broker role change from {value_before} to {role}",
-    "store checkpoint file confirmPhyOffset {confirm_offset:int}",
-    "store checkpoint file masterFlushedOffset {max_offset:int}",
-    "no need to truncate files, truncate offset is {start_offset:int}, max physical offset is {max_offset:int}",
-    "offset {start_offset:int} is not align, truncate failed, need manual fix",
-    "Read socket < 0",
-    "Update slave Id, OLD: {value_before}, New: {value}",
-    "[BUG]Can't find currentTransferEpoch [{term:int}] from epoch cache",
-    "Offset {{}} not align, truncate failed, need manual fix",
-    "confirmOffset {confirm_offset:int} is larger than lastConfirmValidMsgPhyOffset {max_offset:int}, correct confirmOffset to lastConfirmValidMsgPhyOffset",
-    "confirmOffset {confirm_offset:int} is larger than processOffset {max_offset:int}, correct confirmOffset to processOffset",
-    "confirmOffset {confirm_offset:int} is less than minPhyOffset {start_offset:int}, correct confirmOffset to minPhyOffset",
-    "MessageStoreState transition from {value_before} to {value}; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
-    "MessageStoreState transition from {value_before} to {value} failed; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
-    "MessageStoreState initialized, state={value}",
-    "the store may be wrong, so shutdown abnormally, and keep abort file.",
-    "update master ha address, OLD: {address} NEW: {peer_address}",
-    "master pushed offset not equal the max phy offset in slave, SLAVE: {max_offset:int} MASTER: {start_offset:int}",
-    "Slave report current offset {max_offset:int}",
+SIGNS = (
+    *signs(
+        "HA_SIGN",
+        "TruncateOffset is {start_offset:int}, confirmOffset is {confirm_offset:int}, maxPhyOffset is {max_offset:int}",
+        "Dispatch complete, skip truncate",
+        "Receive slave handshake, slaveBrokerId:{peer}, isSyncFromLastFile:{:bool}, isAsyncLearner:{flag:bool}",
+        "Master build handshake header: maxEpoch:{max_term:int}, maxOffset:{max_offset:int}, epochEntries:{:text}",
+        "Master change state from {value_before} to {value}",
+        "AutoSwitchHAClient connect to master {peer_address}",
+        "Receive handshake, masterMaxPosition {max_offset:int}, masterEpochEntries:{:text}, try truncate log",
+        "Slave local epochCache is empty, skip truncate log",
+        "message store recover end, and the max phy offset = {max_offset:int}",
+        "truncate dirty files to {start_offset:int}",
+        "Receive slave handshake, slaveAddress:{peer}, isSyncFromLastFile:{:bool}, isAsyncLearner:{flag:bool}",
+        "Error happen when change ha to slave",
+        "Slave {peer} is still in syncStateSet, but has lost its connection. So new offset can't be compute.",
+        "Master transfer data to slave {peer_address:socket}, from offset:{start_offset:int}, currentEpoch:{:epoch}",
+        "Failed to find an epochEntry to match nextTransferFromWhere {start_offset:int}",
+        "Can't find a bigger epochEntry than epoch {term:int}",
+        "Current state illegal {value}",
+        "Wait HA connection establish with {peer_address} timeout",
+        "State not matched, masterState:{value}, slaveState:{value_before}, bodySize:{:int}, offset:{max_offset:int}, masterEpoch:{term:int}, masterEpochStartOffset:{start_offset:int}, confirmOffset:{confirm_offset:int}",
+        "AutoSwitchHAClient report max offset to master failed",
+        "Broker role change from {value_before} to {role}",
+        "store checkpoint file confirmPhyOffset {confirm_offset:int}",
+        "store checkpoint file masterFlushedOffset {max_offset:int}",
+        "no need to truncate files, truncate offset is {start_offset:int}, max physical offset is {max_offset:int}",
+        "offset {start_offset:int} is not align, truncate failed, need manual fix",
+        "Read socket < 0",
+        "Update slave Id, OLD: {value_before}, New: {value}",
+        "[BUG]Can't find currentTransferEpoch [{term:int}] from epoch cache",
+        "Offset {{}} not align, truncate failed, need manual fix",
+        "confirmOffset {confirm_offset:int} is larger than lastConfirmValidMsgPhyOffset {max_offset:int}, correct confirmOffset to lastConfirmValidMsgPhyOffset",
+        "confirmOffset {confirm_offset:int} is larger than processOffset {max_offset:int}, correct confirmOffset to processOffset",
+        "confirmOffset {confirm_offset:int} is less than minPhyOffset {start_offset:int}, correct confirmOffset to minPhyOffset",
+        "MessageStoreState transition from {value_before} to {value}; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
+        "MessageStoreState transition from {value_before} to {value} failed; Time in previous state={duration_ms:int}ms, Total time={:int}ms",
+        "MessageStoreState initialized, state={value}",
+        "the store may be wrong, so shutdown abnormally, and keep abort file.",
+        "update master ha address, OLD: {address} NEW: {peer_address}",
+        "master pushed offset not equal the max phy offset in slave, SLAVE: {max_offset:int} MASTER: {start_offset:int}",
+        "Slave report current offset {max_offset:int}",
+    ),
+    Text("HA_SIGN", "update master address, OLD: {address} NEW: {peer_address}", when=AUTO_SWITCH),
 )
 
 CLASSIC_SIGNS = (

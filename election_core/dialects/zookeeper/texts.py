@@ -255,7 +255,6 @@ LEARNERS = (
         "Unexpected exception, retries exceeded. tries={count:int}, remaining init limit={duration_ms:int}, connecting to {peer_address:text}",
     ),
     Text("ZK_LEADER_UNREACHABLE", "connectToLeader exceeded on retries."),
-    Text("ZK_LEARNER", "Follower sid: {peer:server} : info : {value:text}", "a learner registered with the leader"),
     Text(
         "ZK_LEARNER_UNKNOWN",
         "Follower sid: {peer:server} not in the current config {value:text}",
@@ -292,7 +291,6 @@ LEARNERS = (
         "the server cuts off entries that the leader does not have",
         sets={"result": "trunc"},
     ),
-    Text("ZK_EPOCH_ACCEPTED", "Learner received NEWLEADER message", "the server accepts the leader's epoch"),
     Text("ZK_EPOCH_SET", "Set the current epoch to {term:int}", "the server wrote down the leader's epoch"),
     Text(
         "ZK_ESTABLISHED",
@@ -305,7 +303,6 @@ LEARNERS = (
         "Have quorum of supporters; starting up and setting last processed zxid: {:established}",
         sets={"role": "LEADER"},
     ),
-    Text("ZK_UPTODATE", "Learner received UPTODATE message", "the server serves its clients"),
     Text(
         "ZK_SYNC_SLOW",
         "Enough followers present. Perhaps the initTicks need to be increased.",
@@ -332,29 +329,18 @@ ENDS = (
     ),
     Text("ZK_LEADER_SHUTDOWN", "Shutdown called", when=in_class("Leader")),
     Text(
-        "ZK_LEARNER_LOST",
-        "******* GOODBYE sid:{peer:server} {peer_address} ********",
-        "the leader lost a learner",
-    ),
-    Text(
         "ZK_LEARNER_ERROR",
         "Unexpected exception in LearnerHandler:",
         "the leader broke off with a learner; decision and result say why, where the exception is known",
     ),
     Text("ZK_LEARNER_ERROR", "Unexpected exception in LearnerHandler."),
     Text("ZK_LEARNER_ERROR", "Unexpected exception causing shutdown while sock still open"),
-    Text("ZK_LEARNER_LOST", "******* GOODBYE {peer_address} ********"),
     Text(
         "ZK_LEADER_LOST",
         "Exception when following the leader",
         "the server lost its leader; decision and result say why, where the exception is known",
     ),
     Text("ZK_LEADER_LOST", "Exception when observing the leader"),
-    Text(
-        "ZK_DISCONNECTED",
-        "Disconnected from leader (with address: {peer_address}). Was connected for {duration_ms:int}ms. Sync state: {flag:bool}",
-        "how long the server followed, and whether it was up to date",
-    ),
     Text("ZK_ROLE_END", "shutdown Follower", "the server leaves its role", sets={"role": "FOLLOWER"}),
     Text("ZK_ROLE_END", "shutdown Observer", sets={"role": "OBSERVER"}),
     Text("ZK_ROLE_END", "shutdown called", when=in_class("Follower", "Observer")),
@@ -608,6 +594,12 @@ EXPLAINED = frozenset(
 SIGNS = (
     *signs(
         "ZK_SIGN",
+        "Follower sid: {peer:server} : info : {value:text}",
+        "Learner received NEWLEADER message",
+        "Learner received UPTODATE message",
+        "******* GOODBYE sid:{peer:server} {peer_address} ********",
+        "******* GOODBYE {peer_address} ********",
+        "Disconnected from leader (with address: {peer_address}). Was connected for {duration_ms:int}ms. Sync state: {flag:bool}",
         "Ignoring notification as our zxid is -1",
         "Ignoring notification from member with -1 zxid {peer:server}",
         "Notification state unrecognized: {result} (n.state), {peer:server}(n.sid)",

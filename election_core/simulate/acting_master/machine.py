@@ -475,9 +475,7 @@ def _on_heartbeat_time(turn: _BrokerTurn) -> None:
 
 def _on_register_time(turn: _BrokerTurn) -> None:
     turn.wait(REGISTER, REGISTER_MS)
-    if turn.state.isolated:
-        turn.say("BRK_ISOLATED", "scheduled")
-    else:
+    if not turn.state.isolated:
         _register_everywhere(turn)
 
 
@@ -519,7 +517,6 @@ def _on_living_members(turn: _BrokerTurn, _: str, reply: LivingMembers) -> None:
         return
     turn.wait(POLL, POLL_MS)
     if not reply.members:
-        turn.say("BRK_MEMBERS_EMPTY", "poll")
         return
     if reply.members != turn.state.members:
         turn.change(members=reply.members)
@@ -631,7 +628,6 @@ def _on_where_from(turn: _BrokerTurn, _: str, __: WhereFrom) -> None:
 
 def _on_agreed(turn: _BrokerTurn, peer: str, _: Agreed) -> None:
     """Wait for the member's connection; a slave makes it itself."""
-    turn.say("PRE_WAIT", "pre-online", peer_address=peer)
     turn.change(waits_for=peer)
     turn.wait(HANDSHAKE, HANDSHAKE_MS)
     if turn.member.number != MASTER_ID:
@@ -737,12 +733,10 @@ def _on_copy(turn: _BrokerTurn, master: str, tables: Tables) -> None:
         turn.say(kind, "scheduled", peer_address=master)
 
 
-def _tables_failed(turn: _BrokerTurn, to: str, message: ReadTables, _refused: bool) -> None:
+def _tables_failed(turn: _BrokerTurn, _to: str, message: ReadTables, _refused: bool) -> None:
     if message.reverse:
         turn.say("PRE_REVERSE_ERR", "pre-online")
         _try_again(turn)
-    else:
-        turn.say("SYNC_CONSUMER_ERR", "scheduled", peer_address=to)
 
 
 def _on_commit(turn: _BrokerTurn, commit: Commit) -> None:

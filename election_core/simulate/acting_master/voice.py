@@ -37,13 +37,13 @@ _LEVELS = {
     **dict.fromkeys(
         (
             *("BRK_MEMBERS_ERR", "BRK_REG_NS_FAILED", "PRE_HA_INFO_ERR", "PRE_NS_ERR", "PRE_REVERSE_ERR"),
-            *("PRE_SEND_ERR", "PRE_WAIT_LOST", "SYNC_CONSUMER_ERR"),
+            *("PRE_SEND_ERR", "PRE_WAIT_LOST"),
         ),
         "ERROR",
     ),
     **dict.fromkeys(
         (
-            *("BRK_MEMBERS_EMPTY", "META_GROUP_DELETE_NONE", "META_TOPIC_DELETE_NONE", "NS_BROKER_EXPIRED"),
+            *("META_GROUP_DELETE_NONE", "META_TOPIC_DELETE_NONE", "NS_BROKER_EXPIRED"),
             *("LOCK_TAKEN_EXPIRED", "LOCK_REFUSED", "LOCK_RELEASE_REFUSED", "LOCK_RELEASE_NONE"),
             *("LOCK_RELEASE_NO_GROUP", "LOCK_PEER_ERR", "LOCK_RELEASE_PEER_ERR"),
         ),
@@ -221,7 +221,6 @@ def _no_answer(values: dict[str, Any], _: Random) -> Printed:
 
 
 _PRINTED: dict[str, Callable[[dict[str, Any], Random], Printed]] = {
-    "BRK_MEMBERS_EMPTY": lambda _, __: ({"cluster_name": CLUSTER, "replica_group": BROKER_SET}, ()),
     "BRK_MIN_CHANGED": lambda v, _: ({"value_before": _at(v["before"])}, (_at(v["after"]),)),
     "BRK_SERVICE_ON": lambda v, _: ({}, (_canonical(v),)),
     "BRK_SERVICE_ON_MIN": lambda v, _: (

@@ -237,7 +237,6 @@ def on_next_id(turn: Registering, reply: NextIdReply) -> bool:
     """Write the proposed id and a new code to the temporary file; return False without a proposed id."""
     if reply.code != SUCCESS:
         turn.say("BRK_REG_NEXT_ERR", code=reply.code)
-        turn.say("BRK_REG_TEMP_ERR", broker_id=None)
         return False
     member = turn.member
     temporary = Temporary(member.cluster, member.group, reply.broker_id, f"{member.address};{turn.now_ms}")

@@ -88,8 +88,8 @@ SYNC_TRIES = 3
 HOUSEKEEPING_MS = 20_000
 """``haHousekeepingInterval``: a replication connection that is silent for longer is closed."""
 
-MAIN, SCHEDULED, EXECUTOR, NOTICED, SETS, READER, WRITER, CLIENT, SENDER, NAMES = (
-    *("main", "scheduled", "executor", "noticed", "sets", "reader", "writer", "client", "sender", "names"),
+MAIN, SCHEDULED, EXECUTOR, NOTICED, SETS, READER, CLIENT, SENDER, NAMES = (
+    *("main", "scheduled", "executor", "noticed", "sets", "reader", "client", "sender", "names"),
 )
 """The parts of the process that speak."""
 
@@ -161,7 +161,6 @@ def start(member: Broker, stored: Mapping[str, Any], now_ms: int) -> Step:
     registration = Registration(identity, None if identity else stored.get(TEMP_FILE))
     state = State(registration, stored.get(EPOCH_FILE, ()), stored.get(LOG_FILE, 0))
     turn = Turn(member, state, now_ms, MAIN)
-    turn.say("STORE_RECOVERED", max_offset=state.end)
     turn.wait(BEGIN, *BEGIN_MS)
     return turn.done()
 
@@ -263,7 +262,6 @@ def _on_next_id(turn: Replica, _: str, reply: NextIdReply) -> None:
 
 def _next_id_unanswered(turn: Replica, _: NextId, __: bool) -> None:
     turn.say("BRK_REG_NEXT_ERR", code=None)
-    turn.say("BRK_REG_TEMP_ERR", broker_id=None)
     _try_failed(turn)
 
 
@@ -330,10 +328,6 @@ def _elect_failed(turn: Replica) -> None:
 def _running(turn: Replica) -> None:
     state = turn.state
     turn.change(phase=RUNNING)
-    turn.say("BRK_MASTER_KNOWN", peer=state.master, peer_address=state.master_address)
-    turn.say("BRK_STATE_RUNNING", value=RUNNING)
-    if state.retries:
-        turn.say("BRK_START_OK", count=state.retries)
     if not state.booted:
         _boot(turn)
     turn.say("BRK_REG_NS_OK", NAMES)
@@ -387,7 +381,6 @@ def _on_mastery(turn: Replica, _: str, mastery: Mastery) -> None:
 
 def _on_notice(turn: Replica, _: str, notice: Notice) -> None:
     turn.by = NOTICED
-    turn.say("BRK_NOTIFIED", mastery=notice.mastery)
     _take_role(turn, notice.mastery)
 
 
@@ -427,9 +420,6 @@ def _become_master(turn: Replica, mastery: Mastery) -> None:
 
 def _lead_log(turn: Replica, epoch: int, *, again: bool) -> None:
     state = turn.state
-    if not again:
-        turn.say("HA_TRUNCATE_SKIP")
-        turn.say("HA_MASTER_OFFSETS", start_offset=-1, confirm_offset=state.confirmed, max_offset=state.end)
     kept = tuple(entry for entry in state.epochs if entry[0] < epoch)
     _append_epoch(turn, kept, (epoch, state.end))
     turn.say("HA_MASTER_AGAIN" if again else "HA_MASTER", term=epoch, start_offset=state.end)
@@ -462,7 +452,6 @@ def _become_slave(turn: Replica, mastery: Mastery) -> None:
         turn.change(replicates=False)
         return
     turn.say("HA_STATE", value="READY")
-    turn.say("HA_CLIENT_MASTER", address=None, peer_address=mastery.address)
     turn.say("HA_SLAVE", peer_address=mastery.address, term=mastery.epoch)
     turn.change(replicates=True, connected=False)
     turn.wait(FETCH, 200, 1000)
@@ -541,8 +530,6 @@ def _on_fetch(turn: Replica, sender: str, fetch: Fetch) -> None:
         caught_ms = slave.caught_ms if slave else 0
         now_ms = turn.now_ms
         _keep(turn, Slave(fetch.broker_id, sender, address, now_ms, fetch.end, sent_ms=now_ms, caught_ms=caught_ms))
-        turn.say("HA_HANDSHAKE", READER, peer=fetch.broker_id, flag=False)
-        turn.say("HA_HANDSHAKE_REPLY", WRITER, max_term=state.last_epoch[0], max_offset=state.end, epochs=state.epochs)
         turn.answer(Handshake(state.epochs, state.end))
         return
     if slave is not None:
@@ -555,8 +542,6 @@ def _transfer(turn: Replica, slave: Slave, fetch: Fetch) -> None:
     caught_ms = slave.caught_ms
     if fetch.end >= slave.sent:
         caught_ms = max(caught_ms, turn.now_ms if fetch.end == state.end else slave.sent_ms)
-    if slave.sent < 0:
-        turn.say("HA_CONN_STATE", READER, value_before="HANDSHAKE", value="TRANSFER")
     _keep(
         turn, replace(slave, end=fetch.end, heard_ms=turn.now_ms, caught_ms=caught_ms, sent=state.end,
                       sent_ms=turn.now_ms)
@@ -677,12 +662,8 @@ def _on_handshake(turn: Replica, sender: str, shake: Handshake) -> None:
     if state.role != SLAVE or sender != _master(turn):
         return
     turn.by = CLIENT
-    turn.say("HA_CLIENT_CONNECTED", peer_address=_ha(state.master_address))
     turn.say("HA_STATE", value="HANDSHAKE")
-    turn.say("HA_CLIENT_HANDSHAKE", max_offset=shake.end, epochs=shake.epochs)
-    if not state.epochs:
-        turn.say("HA_CLIENT_FRESH")
-    elif not _cut(turn, shake):
+    if state.epochs and not _cut(turn, shake):
         turn.wait(FETCH, *RECONNECT_MS)
         return
     turn.say("HA_STATE", value="TRANSFER")
@@ -700,7 +681,6 @@ def _cut(turn: Replica, shake: Handshake) -> bool:
     if at is None or at < 0:
         turn.say("HA_CLIENT_CUT_FAILED")
         return False
-    turn.say("STORE_TRUNCATE", start_offset=at)
     turn.say("HA_CLIENT_CUT", start_offset=at, lost=max(state.end - at, 0))
     turn.change(end=min(state.end, at), epochs=tuple(entry for entry in state.epochs if entry[1] < at))
     turn.store(LOG_FILE, turn.state.end)

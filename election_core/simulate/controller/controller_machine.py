@@ -55,9 +55,7 @@ NOT_SUPPORTED = 3
 """``RemotingSysResponseCode.REQUEST_CODE_NOT_SUPPORTED``."""
 RECORD_FILE = "controller"
 SCAN = "scan"
-EVENTS, APPLIES, REQUESTS, SCANS, INACTIVE, NOTICES = (
-    *("events", "applies", "requests", "scans", "inactive", "notices"),
-)
+EVENTS, APPLIES, REQUESTS, SCANS, INACTIVE = "events", "applies", "requests", "scans", "inactive"
 """The parts of the process that speak."""
 
 
@@ -96,7 +94,6 @@ def start(member: Controller, stored: Mapping[str, Any], now_ms: int) -> Step:
     """Start the controller with its record, and without any live broker."""
     ids, recorded, applied = stored.get(RECORD_FILE, (Ids(), Recorded(), 0))
     turn = Turn(member, State(ids, recorded, applied), now_ms, REQUESTS)
-    turn.say("CTL_LEADER_READY", "roles")
     turn.wait(SCAN, turn.member.rules.periods.scan)
     return turn.done()
 
@@ -138,10 +135,6 @@ def _decided(turn: Deciding, request: str, events: tuple[Any, ...], response: An
 def _on_heartbeat(turn: Deciding, sender: str, heartbeat: Heartbeat) -> None:
     before = next((live for live in turn.state.live if live.broker_id == heartbeat.broker_id), None)
     if before is None:
-        turn.say(
-            "CTL_BROKER_ALIVE", REQUESTS, cluster=turn.member.cluster, group=turn.member.group,
-            broker_id=heartbeat.broker_id,
-        )  # fmt: skip
         before = Live(heartbeat.broker_id, sender, heartbeat.address, turn.now_ms, heartbeat.epoch, heartbeat.end)
     progress = max((before.epoch, before.end), (heartbeat.epoch, heartbeat.end))
     now = replace(before, heard_ms=turn.now_ms, epoch=progress[0], end=progress[1])
@@ -182,8 +175,6 @@ def _gone(turn: Deciding, gone: Live) -> None:
     turn.say("CTL_INACTIVE", INACTIVE, **_whole_set(turn), broker_id=gone.broker_id)
     if gone.broker_id == turn.state.recorded.master:
         _force(turn)
-    else:
-        turn.say("CTL_INACTIVE_NOT_MASTER", INACTIVE, replica_group=turn.member.group, broker_id=gone.broker_id)
 
 
 def _whole_set(turn: Deciding) -> dict[str, str]:
@@ -212,7 +203,6 @@ def _elect(turn: Deciding, asker: int | None, *, designated: bool) -> Mastery:
     else:
         winner = _by_policy(turn, asker if designated else None)
     if winner is not None and winner == recorded.master and turn.member.rules.keeps_master:
-        turn.say("CTL_ELECT_KEPT", EVENTS, node=winner, replica_group=turn.member.group)
         kept = _mastery(turn.state, MASTER_STILL_EXISTS)
         _decided(turn, "electMaster", (), ("ElectMasterResponseHeader", *_answered(kept)))
         return kept
@@ -225,7 +215,6 @@ def _elect(turn: Deciding, asker: int | None, *, designated: bool) -> Mastery:
         turn, "electMaster", (_election(turn, winner),), ("ElectMasterResponseHeader", *_answered(won)), recorded=after
     )  # fmt: skip
     for live in turn.state.live:
-        turn.say("CTL_NOTIFY", NOTICES, address=live.address)
         turn.send(live.name, Notice(won))
     return won
 

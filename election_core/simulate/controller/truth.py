@@ -526,6 +526,12 @@ def _log_gaps(world: World) -> Iterable[Truth]:
     return log_gaps(world, shows)
 
 
+def _silent_masters(world: World) -> Iterator[Truth]:
+    """Yield masters that may have taken no writes, as they printed nothing: frozen, or with lost lines."""
+    for gap in _log_gaps(world):
+        yield replace(gap, rule="WRITES_REFUSED", provable=False)
+
+
 def _causal_pairs(world: World) -> Iterator[tuple[Line, Line]]:
     """Yield kept lines of (cause, effect): an election, and a role taken because of it."""
     elected: dict[int, Line] = {}
@@ -543,5 +549,5 @@ _PARTS: tuple[Callable[[World], Iterable[Truth]], ...] = (
     *(lambda world: two_leaders(world, _SIGNS), _unclean, _losses, _without_master),
     *(_epochs_back, _stores_ahead, _roles_back, _wrong_elections, _wrong_sets),
     *(_broken_lines, _wrong_cuts, _wrong_acks, _stale_sets, _small_sets),
-    *(_unrecorded, _unreachable, _storms, _log_gaps),
+    *(_unrecorded, _unreachable, _storms, _log_gaps, _silent_masters),
 )

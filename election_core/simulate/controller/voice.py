@@ -22,7 +22,6 @@ _THREADS = {
     "noticed": "AdminBrokerThread_{}",
     "sets": "AutoSwitchHAService_Executor_1",
     "reader": "ReadSocketService",
-    "writer": "WriteSocketService",
     "client": "AutoSwitchHAClient",
     "sender": "GroupTransferService",
     "names": "brokerOutApi_thread_{}",
@@ -31,25 +30,23 @@ _THREADS = {
     "requests": "ControllerRequestExecutorThread_{}",
     "scans": "DefaultBrokerHeartbeatManager_scheduledService_1",
     "inactive": "DefaultBrokerHeartbeatManager_executorService_1",
-    "notices": "ControllerManager_NotifyService_{}",
     "elections": "Thread-5",
     "network": "NettyEventExecutor",
-    "roles": "DLedgerControllerRoleChangeHandler_1",
 }
 _LEVELS: Mapping[str, str] = {
     **dict.fromkeys(
         (
-            *("BRK_META_POLL_ERR", "BRK_START_RETRY", "CTL_BROKER_EXPIRED", "CTL_ELECT_KEPT", "CTL_ELECT_NONE"),
-            *("CTL_INACTIVE_NOT_MASTER", "CTL_SSS_SAME", "HA_ACK_TIMEOUT", "HA_CLIENT_CONNECT_ERR"),
-            *("HA_CLIENT_EXPIRED", "HA_CONN_EXPIRED", "HA_CONN_STATE", "HA_MASTER_STALE", "HA_SLAVE_STALE"),
+            *("BRK_META_POLL_ERR", "BRK_START_RETRY", "CTL_BROKER_EXPIRED", "CTL_ELECT_NONE"),
+            *("CTL_SSS_SAME", "HA_ACK_TIMEOUT", "HA_CLIENT_CONNECT_ERR"),
+            *("HA_CLIENT_EXPIRED", "HA_CONN_EXPIRED", "HA_MASTER_STALE", "HA_SLAVE_STALE"),
         ),
         "WARN",
     ),
     **dict.fromkeys(
         (
             *("BRK_CTL_NONE", "BRK_CTL_POLL_ERR", "BRK_ELECT_FAILED", "BRK_REG_APPLY_ERR", "BRK_REG_ERR"),
-            *("BRK_REG_FILE_CLUSTER", "BRK_REG_FILE_INVALID", "BRK_REG_FILE_NAME", "BRK_REG_GAVE_UP"),
-            *("BRK_REG_NEXT_ERR", "BRK_REG_SEND_ERR", "BRK_REG_TEMP_CLUSTER", "BRK_REG_TEMP_ERR"),
+            *("BRK_REG_FILE_INVALID", "BRK_REG_GAVE_UP"),
+            *("BRK_REG_NEXT_ERR", "BRK_REG_SEND_ERR", "BRK_REG_TEMP_CLUSTER"),
             *("BRK_REG_TEMP_NAME", "BRK_SSS_ALTER_ERR", "BRK_START_FAILED", "CTL_ELECT_FAILED", "CTL_SSS_DEAD_REPLICA"),
             *("CTL_SSS_EPOCH", "CTL_SSS_MASTER_EPOCH", "CTL_SSS_NOT_MASTER", "CTL_SSS_NO_MASTER_IN_SET"),
             *("CTL_SSS_UNKNOWN_REPLICA", "EPOCH_APPEND_ERR", "HA_CLIENT_CUT_FAILED"),
@@ -143,8 +140,6 @@ class ControllerModeVoice:
                 values[name] = writing.ids(values[name])
         if "entries" in values:
             values["epoch_entries"] = writing.epoch_entries(values.pop("entries"))
-        if "epochs" in values:
-            values["epoch_entries"] = writing.epoch_entries(_open_ended(kind, values.pop("epochs")))
         unnamed = tuple(make(self, values) for make in _UNNAMED.get(kind, ()))
         if kind in _MORE:
             values |= _MORE[kind](self, values)
@@ -167,20 +162,12 @@ class ControllerModeVoice:
         return stream, level, writing.line(wall_us, level, thread, message)
 
 
-_HIDDEN = frozenset(
-    {"identity", "mastery", "events", "response", "entry", "last", "group", "cluster", "recorded", "lost"}
-)
+_HIDDEN = frozenset({"identity", "events", "response", "entry", "last", "group", "cluster", "recorded", "lost"})
 """Values of placeholders without a column."""
 _HIDDEN_IN = {
     "CTL_BROKER_EXPIRED": frozenset({"broker_id", "peer_address"}),
     "HA_CONN_EXPIRED": frozenset({"address"}),
 }
-
-
-def _open_ended(kind: str, epochs: tuple[tuple[int, int], ...]) -> list[tuple[int, int, int | None]]:
-    """Return the epochs of a handshake: each ends where the next begins; in the slave's copy none has an end."""
-    ends = [None if kind == "HA_CLIENT_HANDSHAKE" else start for _, start in epochs[1:]]
-    return [(*entry, end) for entry, end in zip(epochs, [*ends, None], strict=False)]
 
 
 def _result(voice: ControllerModeVoice, values: Values) -> str:
@@ -203,12 +190,6 @@ def _last(_: ControllerModeVoice, values: Values) -> str:
     return writing.epoch_entry(*values["last"])
 
 
-def _notice(_: ControllerModeVoice, values: Values) -> str:
-    of = values["mastery"]
-    header = {"masterAddress": of.address, "masterEpoch": of.epoch, "syncStateSetEpoch": of.set_epoch}
-    return writing.bean("NotifyBrokerRoleChangedRequestHeader", {**header, "masterBrokerId": of.master})
-
-
 def _known_as(_: ControllerModeVoice, values: Values) -> str:
     names = {"clusterName": values["cluster"], "brokerName": values["group"], "brokerId": values["broker_id"]}
     return writing.bean("BrokerIdentityInfo", names)
@@ -216,11 +197,9 @@ def _known_as(_: ControllerModeVoice, values: Values) -> str:
 
 _UNNAMED: Mapping[str, tuple[Callable[[ControllerModeVoice, Values], Any], ...]] = {
     "BRK_BOOT": (lambda *_: "JSON",),
-    "BRK_NOTIFIED": (_notice,),
     "BRK_REG_APPLIED": (lambda _, values: identity(values["identity"]),),
     "BRK_REG_TEMP": (lambda _, values: identity(values["identity"]),),
     "CTL_APPLIED": (lambda _, values: f"{values['group']}#n0",),
-    "CTL_BROKER_ALIVE": (_known_as,),
     "CTL_BROKER_CHANNEL_CLOSED": (lambda voice, values: voice.channel("!", values["address"]),),
     "CTL_BROKER_EXPIRED": (lambda voice, values: voice.channel("-", values["peer_address"]), _known_as),
     "CTL_ELECT_DONE": (
@@ -229,11 +208,7 @@ _UNNAMED: Mapping[str, tuple[Callable[[ControllerModeVoice, Values], Any], ...]]
             "extFields=null, serializeTypeCurrentRPC=JSON]"
         ),
     ),
-    "CTL_NOTIFY": (
-        lambda voice, _: f"org.apache.rocketmq.remoting.protocol.body.RoleChangeNotifyEntry@{voice.hash()}",
-    ),
     "EPOCH_APPEND_ERR": (_entry, _last),
-    "HA_HANDSHAKE": (lambda *_: "false",),
 }
 
 _MORE: Mapping[str, Callable[[ControllerModeVoice, Values], Values]] = {

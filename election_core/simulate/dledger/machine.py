@@ -312,8 +312,6 @@ def _become_leader(turn: _Turn, term: int) -> None:
     _took_leadership(turn, SUCCESS)
     turn.change(role=LEADER, leader=name, watermarks=watermarks, taking_term=None)
     turn.say("DL_TO_LEADER", from_term=term, term=term)
-    turn.say("DL_PENDING_INIT", "acks", term=term)
-    turn.say("DL_WATERMARK_INIT", "acks", term=term)
     turn.wait(BEAT, *LOOP_MS)
     turn.wait(PUSH, *LOOP_MS)
 
@@ -688,7 +686,6 @@ def _took_leadership(turn: _Turn, code: int) -> None:
 
 def _on_take_reply(turn: _Turn, _: str, reply: TakeReply) -> None:
     if reply.code != SUCCESS and turn.state.handing_to is not None and turn.state.role == LEADER:
-        turn.say("DL_TRANSFER_FAILED")
         turn.change(handing_to=None)
 
 

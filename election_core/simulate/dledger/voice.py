@@ -28,7 +28,6 @@ _LEVELS = {
     "DL_RPC_HB_TIMEOUT": "ERROR",
     "DL_RPC_HB_SEND_ERR": "ERROR",
     "DL_STORE_TRUNCATE": "WARN",
-    "DL_TRANSFER_FAILED": "WARN",
 }
 _ROLE_LINES = {"DL_TO_CANDIDATE": CANDIDATE, "DL_TO_LEADER": LEADER, "DL_TO_FOLLOWER": FOLLOWER}
 _PORT, _BROKER_PORT, _NAME_SERVER = 40911, 30911, "10.84.0.101:9876"
@@ -99,9 +98,7 @@ class BrokerVoice:
             case "DL_HB_TIMEOUT" | "DL_HB_PARSED":
                 local = writing.timestamp(values.pop("last_heartbeat_ms"), self._zone_minutes)
                 return {**values, "last_heartbeat_local": local}, ()
-            case "DL_WATERMARK_INIT" | "DL_PENDING_INIT":
-                return {"term": values["term"]}, ("QuorumAckChecker",)
-            case "DL_STORE_TRUNCATE" | "DL_TRANSFER_FAILED":
+            case "DL_STORE_TRUNCATE":
                 return {name: value for name, value in values.items() if name != "node"}, ()
             case "DL_TRANSFER_REQ":
                 return {}, (writing.transfer(**dict(values["transfer"])),)

@@ -646,7 +646,6 @@ def _on_append_answer(turn: _Turn, sender: str, answer: AppendAnswer) -> None:
     turn.change(marks=_marked(state.marks, sender, answer.last))
     _commit(turn)
     if state.handing_to == sender and answer.last >= turn.state.end[1]:
-        turn.say("RAFT_TRANSFER_SENT", peer=sender, by_answer=True)
         turn.send(sender, TimeoutNow(state.term))
 
 
@@ -696,11 +695,9 @@ def _on_transfer(turn: _Turn, request: Transfer) -> None:
     state, to = turn.state, request.to
     if state.role != LEADER or state.handing_to is not None or to not in turn.voters:
         return
-    turn.say("ETCD_TRANSFER", value_before=turn.member.name, peer=to)
     turn.say("RAFT_TRANSFER", term=state.term, peer=to)
     turn.change(handing_to=to, reset_ms=turn.now_ms)
     if dict(state.marks)[to] == state.end[1]:
-        turn.say("RAFT_TRANSFER_SENT", peer=to, by_answer=False)
         turn.send(to, TimeoutNow(state.term))
     else:
         turn.send(to, _append(state))

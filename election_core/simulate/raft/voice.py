@@ -44,7 +44,6 @@ _CALLERS: Mapping[str, tuple[str, str]] = {
     "RAFT_VOTE_REJECTED": ("raft/raft.go:984", ""),
     "RAFT_NO_QUORUM": ("raft/raft.go:1017", ""),
     "RAFT_TRANSFER": ("raft/raft.go:1254", ""),
-    "RAFT_TRANSFER_SENT": ("raft/raft.go:1260", ""),
     "RAFT_TALLY": ("raft/raft.go:1295", ""),
     "RAFT_TRANSFER_TAKEN": ("raft/raft.go:1348", ""),
     "RAFT_MEMBERS": ("raft/raft.go:1523", ""),
@@ -63,7 +62,6 @@ _CALLERS: Mapping[str, tuple[str, str]] = {
     "ETCD_PEER_LOST": ("rafthttp/stream.go:436", "rafthttp/stream.go:421"),
     "ETCD_PEER_INACTIVE": ("rafthttp/peer_status.go:68", "rafthttp/peer_status.go:66"),
     "ETCD_HEARTBEAT_LATE": ("etcdserver/raft.go:440", "etcdserver/raft.go:415"),
-    "ETCD_TRANSFER": ("etcdserver/server.go:1456", "etcdserver/server.go:1489"),
     "ETCD_TRANSFER_SKIPPED": ("etcdserver/server.go:1494", "etcdserver/server.go:1527"),
     "ETCD_SIGNAL": ("osutil/interrupt_unix.go:64", "osutil/interrupt_unix.go:64"),
     "ETCD_STOPPING": ("embed/etcd.go:371", "embed/etcd.go:373"),
@@ -152,9 +150,6 @@ def _printed(kind: str, values: Values) -> tuple[Values, tuple[Any, ...]]:
             return {**values, "members": ",".join(IDS[member] for member in values["members"])}, ()
         case "RAFT_CONFLICT":
             return {name: value for name, value in values.items() if name != "node"}, ()
-        case "RAFT_TRANSFER_SENT":
-            by_answer = values.pop("by_answer")
-            return values, () if by_answer else (values["peer"],)
         case _ if "value_before" in values:
             return {**values, "value_before": writing.member(values["value_before"])}, ()
     return values, ()
@@ -232,7 +227,6 @@ _FIELDS: Mapping[str, Callable[[str, Values], Values]] = {
     "ETCD_PEER_LOST": _lost,
     "ETCD_PEER_INACTIVE": _inactive,
     "ETCD_HEARTBEAT_LATE": _late,
-    "ETCD_TRANSFER": _transfer,
     "ETCD_TRANSFER_SKIPPED": _transfer,
 }
 """The fields beside the texts of the server."""

@@ -232,7 +232,6 @@ class State:
     joined: Session | None = None
     proposed: bool = False
     heard_ms: int = 0
-    followed_ms: int = 0
     learners: Learners = ()
     committed: int = -1
     connected: frozenset[str] = frozenset()
@@ -486,7 +485,6 @@ def _on_follower_info(turn: _Turn, sender: str, info: FollowerInfo) -> None:
     rest = (entry for entry in turn.state.learners if entry[0] != sender)
     learner = Learner((info.session, turn.state.wins), info.accepted, turn.now_ms)
     turn.change(learners=tuple(sorted((*rest, (sender, learner)), key=lambda entry: entry[0])))
-    turn.say("ZK_LEARNER", by="learner", peer=sender)
     _propose_epoch(turn)
 
 
@@ -591,7 +589,6 @@ def _in_sync(turn: _Turn) -> tuple[str, ...]:
 
 def _drop(turn: _Turn, name: str) -> None:
     """Close the connection to a learner, or note that it was closed."""
-    turn.say("ZK_LEARNER_LOST", by="learner", peer=name)
     turn.send(name, Bye(dict(turn.state.learners)[name].session))
     turn.change(learners=tuple(entry for entry in turn.state.learners if entry[0] != name))
 
@@ -633,7 +630,7 @@ def _commit(turn: _Turn) -> None:
 
 def _follow(turn: _Turn, leader: str, took_ms: int) -> None:
     turn.change(role=FOLLOWING, leader=leader, session=turn.state.session + 1, joined=None, proposed=False)
-    turn.change(heard_ms=turn.now_ms, followed_ms=turn.now_ms)
+    turn.change(heard_ms=turn.now_ms)
     turn.say("ZK_FOLLOWING")
     turn.say("ZK_FOLLOWS", by="follower", duration_ms=took_ms)
     _enter(turn, DISCOVERY)
@@ -675,13 +672,11 @@ def _on_new_leader(turn: _Turn, sender: str, new: NewLeader) -> None:
         turn.say("ZK_TRUNCATED", by="learner", zxid=zxid)
     else:
         turn.say("ZK_SYNC_RECEIVED", by="learner", zxid=zxid)
-    turn.say("ZK_EPOCH_ACCEPTED", by="learner")
     turn.change(log=new.log, current=new.epoch, vote=replace(state.vote, epoch=new.epoch))
     turn.send(sender, AckNewLeader(new.session))
 
 
 def _on_up_to_date(turn: _Turn, _sender: str, _: UpToDate) -> None:
-    turn.say("ZK_UPTODATE", by="learner")
     _enter(turn, BROADCAST)
 
 
@@ -718,8 +713,6 @@ def _leave(turn: _Turn, why: str | None) -> None:
     turn.send(state.leader, Bye(state.joined or (state.session, 0)))
     if why is not None:
         turn.say("ZK_LEADER_LOST", by="follower", exception=why)
-        lasted_ms, in_sync = turn.now_ms - state.followed_ms, state.phase == BROADCAST
-        turn.say("ZK_DISCONNECTED", by="follower", peer=state.leader, duration_ms=lasted_ms, flag=in_sync)
     turn.say("ZK_ROLE_END", by="follower")
     turn.say("ZK_TO_LOOKING")
     _look(turn)

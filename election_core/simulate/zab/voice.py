@@ -31,8 +31,6 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "ZK_ELECTED": (_PEER, "Leader@581"),
     "ZK_FOLLOWS": (_PEER, "Follower@77"),
     "ZK_STATE": (_PEER, "QuorumPeer@917"),
-    "ZK_LEARNER": ("LearnerHandler-/{peer}:52824", "LearnerHandler@510"),
-    "ZK_LEARNER_LOST": ("LearnerHandler-/{peer}:52824", "LearnerHandler@735"),
     "ZK_ESTABLISHED": (_PEER, "Leader@1519"),
     "ZK_ROLE_ERROR": (_PEER, "QuorumPeer@1558"),
     "ZK_LEADER_SHUTDOWN": (_PEER, "Leader@819"),
@@ -40,11 +38,8 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "ZK_EPOCH_REFUSED": (_PEER, "Follower@93"),
     "ZK_SYNC_RECEIVED": (_PEER, "Learner@565"),
     "ZK_TRUNCATED": (_PEER, "Learner@618"),
-    "ZK_EPOCH_ACCEPTED": (_PEER, "Learner@737"),
-    "ZK_UPTODATE": (_PEER, "Learner@721"),
     "ZK_PROPOSAL_GAP": (_PEER, "Follower@169"),
     "ZK_LEADER_LOST": (_PEER, "Follower@128"),
-    "ZK_DISCONNECTED": (_PEER, "Follower@142"),
     "ZK_ROLE_END": (_PEER, "Follower@286"),
     "ZK_TO_LOOKING": (_PEER, "QuorumPeer@1585"),
     "ZK_PEER_LOST": ("RecvWorker:{other}", "QuorumCnxManager$RecvWorker@1399"),
@@ -53,7 +48,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
 
 _LEVELS = {
     **dict.fromkeys(("ZK_PEER_LOST", "ZK_LEADER_LOST", "ZK_TO_LOOKING", "ZK_PROPOSAL_GAP", "ZK_TRUNCATED"), "WARN"),
-    **dict.fromkeys(("ZK_LEARNER_LOST", "ZK_ROLE_ERROR"), "WARN"),
+    "ZK_ROLE_ERROR": "WARN",
     "ZK_EPOCH_REFUSED": "ERROR",
 }
 
@@ -140,17 +135,9 @@ def _zxid(_: str, values: Values) -> Printed:
     return {}, (f"{values['zxid']:x}",)
 
 
-def _learner(_: str, values: Values) -> Printed:
-    return {"peer": SIDS[values["peer"]], "value": f"{values['peer']}:2888:3888:participant"}, ()
-
-
 def _address(_: str, values: Values) -> Printed:
     named = {name: value for name, value in values.items() if name != "peer"}
     return {**named, "peer_address": f"{values['peer']}/{_host(values['peer'])}:2888"}, ()
-
-
-def _goodbye(_: str, values: Values) -> Printed:
-    return {"peer_address": f"/{_host(values['peer'])}:52824"}, ()
 
 
 def _nothing(_: str, __: Values) -> Printed:
@@ -162,8 +149,6 @@ _PRINTED: Mapping[str, Callable[[str, Values], Printed]] = {
     "ZK_ELECTION": _election,
     "ZK_VOTE": _vote,
     "ZK_STATE": _state,
-    "ZK_LEARNER": _learner,
-    "ZK_LEARNER_LOST": _goodbye,
     "ZK_ESTABLISHED": _established,
     "ZK_ROLE_ERROR": _nothing,
     "ZK_LEADER_SHUTDOWN": _shutdown,
@@ -173,7 +158,6 @@ _PRINTED: Mapping[str, Callable[[str, Values], Printed]] = {
     "ZK_TRUNCATED": _zxid,
     "ZK_PROPOSAL_GAP": lambda _, values: ({}, (f"{values['zxid']:x}", "1")),
     "ZK_LEADER_LOST": _nothing,
-    "ZK_DISCONNECTED": _address,
     "ZK_PEER_LOST": lambda node, values: ({"peer": SIDS[values["peer"]], "node": SIDS[node]}, ()),
 }
 """The columns of a text, and the values of its places without a column; as they are said where nothing is here."""

@@ -101,7 +101,8 @@ QUOTED = {
     "] rejected": "RAFT_VOTE_REJECTED",
     "ignored Msg": "RAFT_VOTE_IGNORED",
     "transfer leadership": "RAFT_TRANSFER",
-    "MsgTimeoutNow": "RAFT_TRANSFER",
+    "received MsgTimeoutNow": "RAFT_TRANSFER_TAKEN",
+    "MsgTimeoutNow": "RAFT_SIGN",
     "conflict": "RAFT_CONFLICT",
     "configuration": "RAFT_MEMBERS",
 }

@@ -54,8 +54,8 @@ WORDS = {
     "SyncStateSet changed from": "BRK_SSS_CHANGED",
     "The ControllerManager boot success": "SRV_SIGN",
     "The appending entry's lastEpoch or endOffset": "EPOCH_APPEND_ERR",
-    "The broker with brokerId": "CTL_INACTIVE_NOT_MASTER",
-    "The old master": "CTL_ELECT_KEPT",
+    "The broker with brokerId": "CTL_SIGN",
+    "The old master": "CTL_SIGN",
     "elect master, request": "JR_ELECT",
     "is not align, truncate failed": "HA_SIGN",
     "is not online": "DL_PREF_OFFLINE",
@@ -63,7 +63,7 @@ WORDS = {
     "maxPhyOffsetOfConsumeQueue": "STORE_QUEUES_CUT",
     "no need to truncate files": "HA_SIGN",
     "process event: term": "JR_EVENT",
-    "truncate dirty files": "STORE_TRUNCATE",
+    "truncate dirty files": "HA_SIGN",
     "truncateOffset is": "HA_CLIENT_CUT_AT",
 }
 """What the words of a quoted line mean."""

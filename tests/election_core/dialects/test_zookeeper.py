@@ -99,14 +99,14 @@ QUOTED = {
     "leader": {"ZK_ESTABLISHED"},
     "election": {"ZK_ELECTION"},
     "result": {"ZK_FOLLOWS", "ZK_ELECTED"},
-    "learner": {"ZK_DISCONNECTED"},
+    "learner": {"ZK_SIGN"},
     "leader serves": {"ZK_STATE"},
     "leader shut down": {"ZK_LEADER_SHUTDOWN"},
     "leader gives up": {"ZK_LEADER_STOPPING"},
     "leader of": {"ZK_ESTABLISHED"},
     "witness": {
         *("ZK_ELECTION", "ZK_FOLLOWS", "ZK_ELECTED"),
-        *("ZK_LEADER_LOST", "ZK_DISCONNECTED", "ZK_LEARNER_ERROR"),
+        *("ZK_LEADER_LOST", "ZK_SIGN", "ZK_LEARNER_ERROR"),
     },
 }
 """What the proofs of the real runs are, by their headings."""
