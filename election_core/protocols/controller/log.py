@@ -8,9 +8,10 @@ later, when a name server cannot be reached. A controller's "Elect new master" i
 it is replicated; a JRaft controller prints after the commit, on every node, and again when it re-reads its log.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from election_replay.election_core.fold.checks import Checked
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker, Timestamped
@@ -220,15 +221,9 @@ class BrokerLog:
             for step in self.replication
             if (incarnation_at(incarnations, step.at), step.role, step.term) not in known
         ]
-        return self.steps + [self._begun_before(step, incarnations) for step in dropped]
-
-    def _begun_before(self, step: Step, incarnations: list[Incarnation]) -> Step:
-        """Return a step of ``store.log`` from the moment at which it may have begun: its line comes when the broker has
-        changed its role."""
-        life = incarnations[incarnation_at(incarnations, step.at)] if incarnations else None
-        since = [other.by for other in (*self.steps, *self.replication) if other.at < step.at]
-        since += [] if life is None else [life.first_seen]
-        return replace(step, at=min(max([step.at - Timeout.BROKER_ROLE_CHANGE.us, *since]), step.at))
+        shown = sorted((step.at, step.by) for step in (*self.steps, *self.replication)) if dropped else []
+        latest = list(accumulate((by for _, by in shown), max))
+        return self.steps + [_begun_before(step, shown, latest, incarnations) for step in dropped]
 
     def _with_ids(self, steps: list[Step], emit: FactWriter) -> Iterator[Step]:
         for step in steps:
@@ -495,3 +490,16 @@ def _timed_out(emit: FactWriter, timeouts: Iterable[FoldEvent]) -> Iterator[Fact
             end_offset=max(ends, default=None),
             all_of_set=all(event.count == ALL for event in run),
         )
+
+
+def _begun_before(
+    step: Step, shown: Sequence[tuple[int, int]], latest: Sequence[int], incarnations: Sequence[Incarnation]
+) -> Step:
+    """Return a step of ``store.log`` from the moment at which it may have begun: its line comes when the broker has
+    changed its role. ``shown`` are all steps as (at, by), ``latest`` the last ``by`` up to each."""
+    since = step.at - Timeout.BROKER_ROLE_CHANGE.us
+    if earlier := bisect_left(shown, (step.at,)):
+        since = max(since, latest[earlier - 1])
+    if incarnations:
+        since = max(since, incarnations[incarnation_at(incarnations, step.at)].first_seen)
+    return replace(step, at=min(since, step.at))

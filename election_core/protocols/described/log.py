@@ -2,9 +2,9 @@
 in one line also holds for later lines of a leader that name none."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
+from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
@@ -16,7 +16,7 @@ from election_replay.election_core.fold.roles import (
     UNKNOWN,
     spans,
 )
-from election_replay.election_core.model.facts import Fact, QuietLog, QuorumLost, TermRaised
+from election_replay.election_core.model.facts import Fact, QuietLog
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import US_PER_MS
 from election_replay.election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, VotingLog
@@ -32,9 +32,6 @@ AT_ONCE_US = 100 * US_PER_MS
 class Member(VotingLog):
     """The writer of a log as member of one group."""
 
-    raised: list[FoldEvent] = field(default_factory=list)
-    lost: list[tuple[FoldEvent, int]] = field(default_factory=list)
-    """Each loss of the majority, with the time in us since a member was reached last."""
     _missed: list[FoldEvent] = field(default_factory=list)
     _hands_over_at: int | None = None
     _missed_leader: bool = False
@@ -49,7 +46,7 @@ class Member(VotingLog):
         """Return the writer's term, by this line or an earlier one."""
         if event.term is not None:
             if event.term != self.own_term.term:
-                self.raised.append(event)
+                self.raised.append((event.term, None, event))
             self.own_term.note(event.term, event)
         return self.own_term.term
 
@@ -107,14 +104,20 @@ class Member(VotingLog):
             self.takes(event, FOLLOWER, last.term, None, LEADER_LOST)
 
     def _alone(self, event: FoldEvent) -> None:
-        """Take the loss of the majority, which ends a leadership even if the log begins amid it."""
+        """Take the loss of the majority, which ends a leadership even if the log begins amid it.
+
+        A leader looks within every lease whether it reached a majority within the last one; the members that it had
+        not, and since when, it prints. So the last one of the majority had been reached at the earliest twice as long
+        ago as the last of those, if the process ran (``checkLeaderLease``).
+        """
         if not self.steps:
             self.takes(event, LEADER, None, self.node, SEEN)
         if self.role == LEADER:
             waits = [missed.duration_ms for missed in self._missed if event.at - missed.at <= AT_ONCE_US]
             silent = min((wait for wait in waits if wait is not None), default=None)
             if silent is not None:
-                self.lost.append((replace(event, term=self.own_term.term), silent * US_PER_MS))
+                silent_us = silent * US_PER_MS
+                self.gave_up.append((self.own_term.term or 0, event.at - 2 * silent_us, event.by - silent_us, event))
             self.takes(event, FOLLOWER, None, None, QUORUM_LOST)
         self._missed = []
 
@@ -130,15 +133,6 @@ class Member(VotingLog):
         """Take that the member neither leads nor follows any more, though its process may go on."""
         self.ends(event, "abandoned")
         self.takes(event, UNKNOWN, None, None, REMOVED)
-
-    def loss_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """Yield each loss of the majority. A leader looks within every lease whether it reached a majority within the
-        last one; the members that it had not, and since when, it prints. So the last one of the majority had been
-        reached at the earliest twice as long ago as the last of those, if the process ran (``checkLeaderLease``)."""
-        for event, silent_us in self.lost:
-            since, by = event.at - 2 * silent_us, event.by - silent_us
-            during = emit.during(self.node, since, by, event.event_id, event.at, event.by, event.event_id)
-            yield QuorumLost(*during, term=event.term or 0, rounds=None, regained=False)
 
 
 _MOVES: dict[str, Callable[[Member, FoldEvent], None]] = {
@@ -195,7 +189,3 @@ class DescribedLog:
                 yield from emit.roles(spans(member.steps, emit.incarnations, UNKNOWN))
             yield from emit.alive()
             yield from member.vote_facts(emit)
-            yield from member.loss_facts(emit)
-            for event in member.raised:
-                yield TermRaised(*emit.at(event), term=event.term or 0, peer=None)
-            yield from member.own_term.facts(emit)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 from election_replay.election_core.fold.campaign import Campaign
-from election_replay.election_core.fold.checks import Checked, either, undecidable
+from election_replay.election_core.fold.checks import either, undecidable
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import BROKER, UNIDENTIFIED, process_of
 from election_replay.election_core.fold.members import name_at
@@ -45,7 +45,6 @@ from election_replay.election_core.model.facts import (
     QuorumLost,
     RefusedWrites,
     Serving,
-    TermRaised,
     VotersStated,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -266,11 +265,9 @@ class DledgerLog(VotingLog):
     group: str | None = None
     refusals: dict[tuple[int, str, str], VoteDenied] = field(default_factory=dict)
     strangers: dict[tuple[str, str | None], FoldEvent] = field(default_factory=dict)
-    raised: list[tuple[int, FoldEvent]] = field(default_factory=list)
     two_leaders: list[tuple[int, str | None, str | None, FoldEvent]] = field(default_factory=list)
     ledger: LedgerLines = field(default_factory=LedgerLines)
     heard: list[HeardLast] = field(default_factory=list)
-    checked: Checked = field(default_factory=Checked)
     as_leader: AsLeader = field(default_factory=AsLeader)
     _now: Running = field(default_factory=Running)
     _of_broker: list[FoldEvent] = field(default_factory=list)
@@ -381,7 +378,6 @@ class DledgerLog(VotingLog):
         return self.group or identity.setting("dLegerGroup") or speaker.broker_set or UNIDENTIFIED
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
             yield VotingRuleBroken(
                 *emit.at(event),
@@ -398,7 +394,6 @@ class DledgerLog(VotingLog):
             )
         for (why, stranger), event in sorted(self.strangers.items(), key=lambda item: (item[0][0], item[0][1] or "")):
             yield StrangerMet(*emit.at(event), peer=stranger, why=why)
-        yield from self.own_term.facts(emit)
         for rounds, without_ms, event in self.as_leader.kept:
             yield LeaderKeptRole(*emit.at(event), term=event.term, without_quorum_ms=without_ms, rounds=rounds)
 
@@ -412,8 +407,6 @@ class DledgerLog(VotingLog):
                 answer=refusal.result,
                 count=refusal.count,
             )
-        for term, event in self.raised:
-            yield TermRaised(*emit.at(event), term=term)
 
     # -- roles ------------------------------------------------------------------------------------------
 
@@ -578,12 +571,12 @@ class DledgerLog(VotingLog):
         return self._now.transfer_at is not None and event.at - self._now.transfer_at <= TRANSFER_LASTS
 
     def _on_term_up(self, event: FoldEvent) -> None:
-        if event.term is None or (self.raised and _is_again(event, self.raised[-1][1])):
+        if event.term is None or (self.raised and _is_again(event, self.raised[-1][2])):
             return
         if event.from_term is not None:
             self.own_term.note(event.from_term, event)
         self.checked.note(term_raised(event, self._heard(event.at)), event)
-        self.raised.append((event.term, event))
+        self.raised.append((event.term, None, event))
         self.ends(event, NO_WINNER)
         if self.steps and self.steps[-1].role == CANDIDATE:
             self._step(event, CANDIDATE, event.term, None, "term_raised")

@@ -13,7 +13,7 @@ among the voters in a line are.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.process_runs import incarnation_at
@@ -21,13 +21,9 @@ from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
     Fact,
-    KnownCommitted,
     LastHeard,
-    LeaderLog,
     QuietLog,
-    QuorumLost,
     Serving,
-    TermRaised,
     VotersStated,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -62,15 +58,10 @@ class QuorumLog(VotingLog):
     voters: tuple[str, ...] = ()
     ever_voter: bool = False
     by_controller: list[Step] = field(default_factory=list)
-    raised: list[tuple[int, str | None, FoldEvent]] = field(default_factory=list)
     missed: list[tuple[str, FoldEvent]] = field(default_factory=list)
     gone: list[FoldEvent] = field(default_factory=list)
-    gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
-    committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     serving: list[FoldEvent] = field(default_factory=list)
     stated: list[FoldEvent] = field(default_factory=list)
-    checked: Checked = field(default_factory=Checked)
     _now: _Now = field(default_factory=_Now)
     _streams: dict[str, str] = field(default_factory=dict)
 
@@ -94,24 +85,13 @@ class QuorumLog(VotingLog):
         yield from emit.alive()
         yield from emit.silences()
         yield from self.vote_facts(emit)
-        for epoch, peer, event in self.raised:
-            yield TermRaised(*emit.at(event), term=epoch, peer=peer)
         yield from self._contact_facts(emit, emit.timing.us(Timeout.KRAFT_FETCH))
         yield from self._log_facts(emit)
 
     def _log_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        for epoch, at, by, event in self.gave_up:
-            during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
-            yield QuorumLost(*during, term=epoch, rounds=None, regained=False)
-        for epoch, offset, event in self.committed:
-            yield KnownCommitted(*emit.at(event), term=epoch, to_index=offset)
-        for epoch, offset, event in self.led_with:
-            yield LeaderLog(*emit.at(event), term=epoch, to_index=offset)
         yield from self._serving(emit)
-        yield from self.own_term.facts(emit)
         for number, event in enumerate(self.stated):
             yield VotersStated(*emit.at(event, ordinal=number), voters=event.members)
-        yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
             yield QuorumRuleBroken(
                 *emit.at(event), term=event.term, rule=verdict.rule, peer=event.peer, why=verdict.why or ""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
 
-from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict
 from election_replay.election_core.fold.contact import Contacts
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
@@ -38,13 +38,9 @@ from election_replay.election_core.fold.roles import (
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
     Fact,
-    KnownCommitted,
     LastHeard,
-    LeaderLog,
     QuietLog,
-    QuorumLost,
     Silence,
-    TermRaised,
     VotersStated,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
@@ -65,15 +61,6 @@ from election_replay.election_core.protocols.raft_family.log import (
 )
 
 PROTOCOL = "raft"
-
-
-@dataclass(slots=True)
-class Raised:
-    """A member reached a larger term, heard from ``peer``; a peer of None means that it raised the term itself."""
-
-    term: int
-    peer: str | None
-    event: FoldEvent
 
 
 @dataclass(slots=True)
@@ -234,14 +221,9 @@ class Membership(VotingLog):
 
     cluster: str | None = None
     timeout_us: int | None = None
-    raised: list[Raised] = field(default_factory=list)
     heard: list[HeardLast] = field(default_factory=list)
     own_clock: OwnClock = field(default_factory=OwnClock)
     contacts: Contacts = field(default_factory=Contacts)
-    checked: Checked = field(default_factory=Checked)
-    gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
-    committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
-    led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     stated: list[Configuration] = field(default_factory=list)
     quorums: list[tuple[int, FoldEvent]] = field(default_factory=list)
     store: StoreLog = field(default_factory=StoreLog)
@@ -275,7 +257,7 @@ class Membership(VotingLog):
         yield from emit.roles(spans(self.steps, emit.incarnations, FOLLOWER))
         yield from emit.alive()
         yield from self._member_facts(emit)
-        yield from self._vote_facts(emit)
+        yield from self.vote_facts(emit)
         yield from self._contact_facts(emit)
         yield from self._rule_facts(emit)
 
@@ -289,11 +271,6 @@ class Membership(VotingLog):
             )
         for quorum, event in self.quorums if not self.stated else ():
             yield VotersStated(*emit.at(event), voters_least=2 * quorum - 2, voters_most=2 * quorum - 1)
-
-    def _vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        yield from self.vote_facts(emit)
-        for raised in self.raised:
-            yield TermRaised(*emit.at(raised.event), term=raised.term, peer=raised.peer)
 
     def _contact_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for heard in self.heard:
@@ -315,14 +292,6 @@ class Membership(VotingLog):
                     yield hole
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        for term, at, by, event in self.gave_up:
-            during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
-            yield QuorumLost(*during, term=term, rounds=None, regained=False)
-        for term, index, event in self.committed:
-            yield KnownCommitted(*emit.at(event), term=term, to_index=index)
-        for term, index, event in self.led_with:
-            yield LeaderLog(*emit.at(event), term=term, to_index=index)
-        yield from self.checked.tallied(emit, self.node)
         for verdict, event in self.checked.violations:
             yield RaftRuleBroken(
                 *emit.at(event),
@@ -333,7 +302,6 @@ class Membership(VotingLog):
                 voters_in_force=event.member_count,
                 refusals=event.count,
             )
-        yield from self.own_term.facts(emit)
         yield from self.store.facts(emit, self.node)
 
     # -- roles ------------------------------------------------------------------------------------------
@@ -521,9 +489,9 @@ class Membership(VotingLog):
         # Only the line that raised the term gives its time; it may be missing, and other lines of the term come later.
         heard, self._now.heard_of = self._now.heard_of, None
         if event.kind == "RAFT_TO_CANDIDATE":
-            self.raised.append(Raised(term, None, event))
+            self.raised.append((term, None, event))
         elif event.kind == "RAFT_TO_FOLLOWER" and heard is not None and _at_once(heard, event):
-            self.raised.append(Raised(term, heard.peer, event))
+            self.raised.append((term, heard.peer, event))
 
     def _granted(self, event: FoldEvent, voter: str | None, candidate: str | None, term: int) -> None:
         if voter is None or candidate is None:

@@ -1,12 +1,20 @@
-"""The parts that logs of Raft and DLedger members have in common: votes, campaigns, last heartbeats, transfers."""
+"""The parts that logs of voting members have in common: votes, campaigns, terms, lost quorums, last heartbeats."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from election_replay.election_core.fold.checks import Checked
 from election_replay.election_core.fold.fact_writer import FactWriter
 from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.role_log import RoleLog
-from election_replay.election_core.model.facts import Fact, VoteGranted
+from election_replay.election_core.model.facts import (
+    Fact,
+    KnownCommitted,
+    LeaderLog,
+    QuorumLost,
+    TermRaised,
+    VoteGranted,
+)
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import Timeout
 
@@ -43,10 +51,20 @@ class HeardLast:
 
 @dataclass(slots=True)
 class VotingLog(RoleLog):
-    """The lines of a member whose group votes: its roles and candidacies, votes, and its own term."""
+    """The lines of a member whose group votes: its roles and candidacies, votes, and its own term.
+
+    ``raised`` are larger terms with the peer that the member heard of them from; None: it raised the term itself.
+    ``gave_up`` are quorums lost in ``[at, by]``, as (term, at, by, line). ``committed`` and ``led_with`` are ends of a
+    log as (term, index, line): those known to be committed, and those with which the member became leader.
+    """
 
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     own_term: OwnTerm = field(default_factory=OwnTerm)
+    raised: list[tuple[int, str | None, FoldEvent]] = field(default_factory=list)
+    gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
+    committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
+    checked: Checked = field(default_factory=Checked)
 
     def grant(self, event: FoldEvent, voter: str | None, candidate: str | None, term: int | None) -> None:
         """Note a vote, if the line names voter, candidate and term; the first line of each counts."""
@@ -55,7 +73,7 @@ class VotingLog(RoleLog):
             self.grants.setdefault((term, voter, candidate), grant)
 
     def vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """Yield the votes and campaigns in this log."""
+        """Yield the votes and campaigns in this log, and what it shows of terms, quorums and checks."""
         for grant in self.grants.values():
             yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
         for campaign in self.campaigns:
@@ -64,3 +82,14 @@ class VotingLog(RoleLog):
             yield campaign.fact(
                 emit, campaign.node, granted=granted, needed=campaign.needed, majority_answered=answered
             )
+        for term, peer, event in self.raised:
+            yield TermRaised(*emit.at(event), term=term, peer=peer)
+        for term, at, by, event in self.gave_up:
+            during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
+            yield QuorumLost(*during, term=term, rounds=None, regained=False)
+        for term, index, event in self.committed:
+            yield KnownCommitted(*emit.at(event), term=term, to_index=index)
+        for term, index, event in self.led_with:
+            yield LeaderLog(*emit.at(event), term=term, to_index=index)
+        yield from self.checked.tallied(emit, self.node)
+        yield from self.own_term.facts(emit)

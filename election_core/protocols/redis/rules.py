@@ -501,38 +501,49 @@ def _refusing(group: Group) -> Iterator[Finding]:
     """Yield ``LEADERLESS`` in a cluster: a master answered no client, as its view of the cluster was ``fail``, until
     that ended or another one had replaced it."""
     for fact in group.of(Refusing):
-        begin, over = since(fact), until(fact)
-        led = [
-            tenure
-            for tenure in group.tenures
-            if tenure.source == fact.source_node and tenure.begin.at <= fact.since and fact.since < tenure.end.by
-        ]
-        successor = _successor(group, led[-1]) if led else None
-        if successor is not None and over is not None and group.clocks.elapsed(successor.begin, over)[0] < 0:
-            successor = None
-        end = _serves_from(group, successor) if successor is not None else over or group.end
-        least, most = group.clocks.elapsed(begin, end)
-        if led and over is None and successor is None:  # nothing is known of the time after its last line as master
-            last = group.written.get(fact.source_node, end)
-            least = min(least, *(group.clocks.elapsed(begin, at)[0] for at in (last, led[-1].end)))
-        if led and successor is None and led[-1].end_cause == REPLACED:
-            least = 0  # its successor's log is missing, which shows since when that one served
-        if not led or most < Timeout.MIN_REPORTED.us:
+        led = [t for t in group.tenures if t.source == fact.source_node and t.begin.at <= fact.since < t.end.by]
+        if not led:
             continue
-        tenure = led[-1]
+        begin, tenure = since(fact), led[-1]
+        successor, end = _refused_until(group, fact, tenure)
+        least, most = _refused_for(group, fact, tenure, successor, end)
+        if most < Timeout.MIN_REPORTED.us:
+            continue
         replaced = f", until {successor.name} led epoch {successor.term}" if successor is not None else ""
-        who, lasted = tenure.with_detail(f"epoch {tenure.term}"), between(max(least, 0), most)
+        who, lasted = tenure.with_detail(f"epoch {tenure.term}"), between(least, most)
         yield leaderless_outage(
             group,
             Scope.NO_MAJORITY,
             (tenure.term, "refusing", begin.at // SECOND),
-            (max(least, 0), most),
+            (least, most),
             certainty=DEFINITE if least > 0 else POSSIBLE,
             led=[tenure, *([successor] if successor is not None else [])],
             when=(begin.at, None if end is group.end else max(end.at, begin.at)),
             summary=f"{who} answered no client for {lasted}: its view of the cluster was fail{replaced}.",
             evidence=[fact.since_event, successor.begin.event_id if successor is not None else fact.until_event],
         )
+
+
+def _refused_until(group: Group, fact: Refusing, tenure: Tenure) -> tuple[Tenure | None, Moment]:
+    """Return the master that replaced one before its view of the cluster was good again, if any, and the end."""
+    over, successor = until(fact), _successor(group, tenure)
+    if successor is None or (over is not None and group.clocks.elapsed(successor.begin, over)[0] < 0):
+        return None, over or group.end
+    return successor, _serves_from(group, successor)
+
+
+def _refused_for(
+    group: Group, fact: Refusing, tenure: Tenure, successor: Tenure | None, end: Moment
+) -> tuple[int, int]:
+    """Return the (least, most) time in us for which a master answered no client."""
+    begin = since(fact)
+    least, most = group.clocks.elapsed(begin, end)
+    if successor is None and tenure.end_cause == REPLACED:
+        least = 0  # its successor's log is missing, which shows since when that one served
+    elif successor is None and until(fact) is None:  # nothing is known of the time after its last line as master
+        last = group.written.get(fact.source_node, end)
+        least = min(least, *(group.clocks.elapsed(begin, at)[0] for at in (last, tenure.end)))
+    return max(least, 0), most
 
 
 def _successor(group: Group, tenure: Tenure) -> Tenure | None:
