@@ -15,6 +15,7 @@ from tests.acceptance.verdict import (
     nobody_has,
     only_leaders,
     overlap,
+    sentence,
     show,
     terms_are,
     utc,
@@ -63,25 +64,19 @@ SHAPES: tuple[tuple[str, Callable[..., Check] | str], ...] = (
 )
 
 
-def planned(*terms: int) -> Check:
+@sentence
+def planned(run: Run, *terms: int) -> None:
     """These terms began because the leader handed over."""
-
-    def check(run: Run) -> None:
-        rows = [row for row in run.terms if row["term"] in terms]
-        assert {row["cause"] for row in rows} == {"leadership_transfer"}, show(rows)
-
-    return check
+    rows = [row for row in run.terms if row["term"] in terms]
+    assert {row["cause"] for row in rows} == {"leadership_transfer"}, show(rows)
 
 
-def elected(node: str, term: int, granted: int, needed: int) -> Check:
+@sentence
+def elected(run: Run, node: str, term: int, granted: int, needed: int) -> None:
     """``node`` won ``term`` with so many votes."""
-
-    def check(run: Run) -> None:
-        rows = [row for row in run.elections if (row["candidate"], row["term"]) == (node, term)]
-        found = [(row["outcome"], row["votes_granted"], row["votes_needed"]) for row in rows]
-        assert found == [("won", granted, needed)], found
-
-    return check
+    rows = [row for row in run.elections if (row["candidate"], row["term"]) == (node, term)]
+    found = [(row["outcome"], row["votes_granted"], row["votes_needed"]) for row in rows]
+    assert found == [("won", granted, needed)], found
 
 
 ETCD: dict[str, tuple[Sentence, ...]] = {

@@ -21,6 +21,7 @@ from tests.acceptance.verdict import (
     no_finding,
     nobody_has,
     overlap,
+    sentence,
     show,
     start,
     terms_are,
@@ -43,100 +44,76 @@ nothing_lost = (no_finding(*LOSSES, QUEUES_CUT, above="info"), no_finding(above=
 """Nothing says so, and nothing is critical."""
 
 
-def _leads(node: str, term: str, since: str, until: str, why: str) -> Check:
+@sentence
+def _leads(run: Run, node: str, term: str, since: str, until: str, why: str) -> None:
     """A leadership in common time."""
-
-    def check(run: Run) -> None:
-        begin, stop = run.known.at(since), run.known.at(until)
-        slack = KILLED if why in ("kill -9", "stop") else NEAR
-        leads(run.member(node), int(term), begin, None if why == "end of run" else stop, slack=slack)(run)
-
-    return check
+    begin, stop = run.known.at(since), run.known.at(until)
+    slack = KILLED if why in ("kill -9", "stop") else NEAR
+    leads(run.member(node), int(term), begin, None if why == "end of run" else stop, slack=slack)(run)
 
 
-def _controller_leads(node: str, term: str, since: str, until: str, why: str) -> Check:
-    def check(run: Run) -> None:
-        begin, stop = run.known.at(since), run.known.at(until)
-        slack = KILLED if why == "kill -9" else NEAR
-        leads(run.member(node), int(term), begin, None if why == "end of run" else stop, CONTROLLERS, slack)(run)
-
-    return check
+@sentence
+def _controller_leads(run: Run, node: str, term: str, since: str, until: str, why: str) -> None:
+    begin, stop = run.known.at(since), run.known.at(until)
+    slack = KILLED if why == "kill -9" else NEAR
+    leads(run.member(node), int(term), begin, None if why == "end of run" else stop, CONTROLLERS, slack)(run)
 
 
-def _overlap(stale: str, old: str, newer: str, new: str, seconds: str) -> Check:
+@sentence
+def _overlap(run: Run, stale: str, old: str, newer: str, new: str, seconds: str) -> None:
     """Critical where the stale one lost acknowledged messages, a word of caution elsewhere.
 
     Where a clock that was set back hides whether there was one, nothing of it may be claimed for certain.
     """
-
-    def check(run: Run) -> None:
-        lost = any(gone.node == stale for gone in run.known.gone)
-        nodes, terms = {run.member(stale), run.member(newer)}, {int(old), int(new)}
-        if run.known.undecided(AtOnce(frozenset({stale, newer}), frozenset({int(old), int(new)}), float(seconds))):
-            claims = [row for row in run.findings if row["rule"] in BOTH_SPLITS and set(row["terms"]) == terms]
-            assert len(claims) <= 1, show(claims)
-            return
-        overlap(float(seconds), nodes, terms, severity="critical" if lost else "info")(run)
-
-    return check
+    lost = any(gone.node == stale for gone in run.known.gone)
+    nodes, terms = {run.member(stale), run.member(newer)}, {int(old), int(new)}
+    if run.known.undecided(AtOnce(frozenset({stale, newer}), frozenset({int(old), int(new)}), float(seconds))):
+        claims = [row for row in run.findings if row["rule"] in BOTH_SPLITS and set(row["terms"]) == terms]
+        assert len(claims) <= 1, show(claims)
+        return
+    overlap(float(seconds), nodes, terms, severity="critical" if lost else "info")(run)
 
 
-def _gone(node: str, first: str, last: str) -> Check:
+@sentence
+def _gone(run: Run, node: str, first: str, last: str) -> None:
     """A critical finding about the stale master has offsets that hold those of the lost messages."""
-
-    def check(run: Run) -> None:
-        rows = [row for row in run.findings if row["severity"] == "critical" and run.member(node) in row["nodes"]]
-        good = [
-            row
-            for row in rows
-            if row["offset_after"] is not None and row["offset_after"] <= int(first) <= int(last) < row["offset_before"]
-        ]
-        assert good, show(rows)
-
-    return check
+    rows = [row for row in run.findings if row["severity"] == "critical" and run.member(node) in row["nodes"]]
+    good = [
+        row
+        for row in rows
+        if row["offset_after"] is not None and row["offset_after"] <= int(first) <= int(last) < row["offset_before"]
+    ]
+    assert good, show(rows)
 
 
-def _all(*checks: Check) -> Check:
-    def check(run: Run) -> None:
-        for one in checks:
-            one(run)
-
-    return check
+@sentence
+def _all(run: Run, *checks: Check) -> None:
+    for one in checks:
+        one(run)
 
 
-def leaderless_at_least(since: str, until: str) -> Check:
+@sentence
+def leaderless_at_least(run: Run, since: str, until: str) -> None:
     """A ``LEADERLESS`` warning holds this time; it may begin earlier, when the quorum was lost."""
-
-    def check(run: Run) -> None:
-        begin, stop = run.known.at(since), run.known.at(until)
-        rows = [row for row in run.findings if (row["rule"], row["severity"]) == ("LEADERLESS", "warning")]
-        good = [row for row in rows if begin - KILLED <= start(row) <= begin + NEAR and abs(end(row) - stop) <= NEAR]
-        assert good, show(rows)
-
-    return check
+    begin, stop = run.known.at(since), run.known.at(until)
+    rows = [row for row in run.findings if (row["rule"], row["severity"]) == ("LEADERLESS", "warning")]
+    good = [row for row in rows if begin - KILLED <= start(row) <= begin + NEAR and abs(end(row) - stop) <= NEAR]
+    assert good, show(rows)
 
 
-def missing_for(seconds: float) -> Check:
+@sentence
+def missing_for(run: Run, seconds: float) -> None:
     """What is said of a time without a leader holds so many seconds, and is no warning."""
-
-    def check(run: Run) -> None:
-        rows = [row for row in run.findings if row["rule"] == "LEADERLESS"]
-        assert all(row["severity"] == "info" for row in rows), show(rows)
-        assert all(row["duration_min_ms"] / 1000 <= seconds <= row["duration_max_ms"] / 1000 for row in rows), show(
-            rows
-        )
-
-    return check
+    rows = [row for row in run.findings if row["rule"] == "LEADERLESS"]
+    assert all(row["severity"] == "info" for row in rows), show(rows)
+    assert all(row["duration_min_ms"] / 1000 <= seconds <= row["duration_max_ms"] / 1000 for row in rows), show(rows)
 
 
-def queues_cut(*nodes: str) -> Check:
+@sentence
+def queues_cut(run: Run, *nodes: str) -> None:
     """The messages that cannot be read are told of these brokers, which led, and of no others above info."""
-
-    def check(run: Run) -> None:
-        rows = [row for row in run.findings if row["rule"] == QUEUES_CUT and row["severity"] != "info"]
-        assert {node for row in rows for node in row["nodes"]} == set(nodes), show(rows)
-
-    return check
+    rows = [row for row in run.findings if row["rule"] == QUEUES_CUT and row["severity"] != "info"]
+    assert {node for row in rows for node in row["nodes"]} == set(nodes), show(rows)
 
 
 def silent(node: str, since: str, until: str) -> Check:
@@ -144,24 +121,18 @@ def silent(node: str, since: str, until: str) -> Check:
     return lambda run: log_gap(run.known.at(since), run.known.at(until), run.member(node))(run)
 
 
-def nothing_new_after(clock: str, *rules: str) -> Check:
+@sentence
+def nothing_new_after(run: Run, clock: str, *rules: str) -> None:
     """No such finding begins later."""
-
-    def check(run: Run) -> None:
-        rows = [row for row in run.findings if row["rule"] in rules and start(row) > run.known.at(clock)]
-        assert not rows, show(rows)
-
-    return check
+    rows = [row for row in run.findings if row["rule"] in rules and start(row) > run.known.at(clock)]
+    assert not rows, show(rows)
 
 
-def wrong_clocks(*nodes: str) -> Check:
+@sentence
+def wrong_clocks(run: Run, *nodes: str) -> None:
     """Some clocks are told to be wrong, and these are all."""
-
-    def check(run: Run) -> None:
-        rows = [row for row in run.findings if row["rule"] == "CLOCK_SKEW"]
-        assert {node for row in rows for node in row["nodes"]} == {run.member(node) for node in nodes}, show(rows)
-
-    return check
+    rows = [row for row in run.findings if row["rule"] == "CLOCK_SKEW"]
+    assert {node for row in rows for node in row["nodes"]} == {run.member(node) for node in nodes}, show(rows)
 
 
 SHAPES: tuple[tuple[str, Callable[..., Check] | str], ...] = (
