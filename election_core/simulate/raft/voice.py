@@ -1,6 +1,6 @@
 """The log writer of an etcd member.
 
-Texts are those of the dialect; their places in etcd's source and the fields beside the text are defined here.
+Texts are those of the dialect; the fields beside the text are defined here.
 """
 
 from collections.abc import Callable, Mapping
@@ -27,48 +27,9 @@ IDS: Mapping[str, str] = {
 
 _OLD, _NEW = "3.4.23", "3.5.17"
 
-_CALLERS: Mapping[str, tuple[str, str]] = {
-    "RAFT_START": ("raft/raft.go:389", ""),
-    "RAFT_TO_FOLLOWER": ("raft/raft.go:706", ""),
-    "RAFT_TO_CANDIDATE": ("raft/raft.go:719", ""),
-    "RAFT_TO_PRE_CANDIDATE": ("raft/raft.go:735", ""),
-    "RAFT_TO_LEADER": ("raft/raft.go:771", ""),
-    "RAFT_VOTE_SENT": ("raft/raft.go:817", ""),
-    "RAFT_VOTE_GRANTED": ("raft/raft.go:830", ""),
-    "RAFT_VOTE_REFUSED": ("raft/raft.go:832", ""),
-    "RAFT_VOTE_IGNORED": ("raft/raft.go:855", ""),
-    "RAFT_TERM_HIGHER": ("raft/raft.go:865", ""),
-    "RAFT_TERM_LOWER": ("raft/raft.go:923", ""),
-    "RAFT_ELECTION": ("raft/raft.go:929", ""),
-    "RAFT_VOTE_CAST": ("raft/raft.go:966", ""),
-    "RAFT_VOTE_REJECTED": ("raft/raft.go:984", ""),
-    "RAFT_NO_QUORUM": ("raft/raft.go:1017", ""),
-    "RAFT_TRANSFER": ("raft/raft.go:1254", ""),
-    "RAFT_TALLY": ("raft/raft.go:1295", ""),
-    "RAFT_TRANSFER_TAKEN": ("raft/raft.go:1348", ""),
-    "RAFT_MEMBERS": ("raft/raft.go:1523", ""),
-    "RAFT_LEADER_KNOWN": ("raft/node.go:327", ""),
-    "RAFT_LEADER_CHANGED": ("raft/node.go:329", ""),
-    "RAFT_LEADER_LOST": ("raft/node.go:333", ""),
-    "RAFT_CONFLICT": ("raft/log.go:132", ""),
-    "ETCD_BOOT": ("embed/etcd.go:305", "embed/etcd.go:308"),
-    "ETCD_MEMBER_STARTS": ("etcdserver/raft.go:536", "etcdserver/raft.go:505"),
-    "ETCD_MEMBER_RESTARTS": ("etcdserver/raft.go:586", "etcdserver/raft.go:540"),
-    "ETCD_MEMBER_ADDED": ("membership/cluster.go:392", "membership/cluster.go:421"),
-    "ETCD_MEMBER_REMOVED": ("membership/cluster.go:422", "membership/cluster.go:472"),
-    "ETCD_REMOVED": ("etcdmain/etcd.go:172", "etcdmain/etcd.go:148"),
-    "ETCD_MEMBER_NAMED": ("etcdserver/server.go:2069", "etcdserver/server.go:2140"),
-    "ETCD_PEER_ACTIVE": ("rafthttp/peer_status.go:51", "rafthttp/peer_status.go:53"),
-    "ETCD_PEER_LOST": ("rafthttp/stream.go:436", "rafthttp/stream.go:421"),
-    "ETCD_PEER_INACTIVE": ("rafthttp/peer_status.go:68", "rafthttp/peer_status.go:66"),
-    "ETCD_HEARTBEAT_LATE": ("etcdserver/raft.go:440", "etcdserver/raft.go:415"),
-    "ETCD_TRANSFER_SKIPPED": ("etcdserver/server.go:1494", "etcdserver/server.go:1527"),
-    "ETCD_SIGNAL": ("osutil/interrupt_unix.go:64", "osutil/interrupt_unix.go:64"),
-    "ETCD_STOPPING": ("embed/etcd.go:371", "embed/etcd.go:373"),
-}
-"""The source locations of lines in 3.4 and 3.5; in 3.5 all lines of the library have one location."""
+_SERVER, _LIBRARY, _LIBRARY_NEW = "etcdserver/server.go:2069", "raft/raft.go:706", "etcdserver/zap_raft.go"
+"""The source locations of lines; in 3.5 those of the library are where the server passes them on."""
 
-_LIBRARY = "etcdserver/zap_raft.go"
 _WARNS = frozenset({"ETCD_REMOVED", "RAFT_NO_QUORUM", "ETCD_PEER_LOST", "ETCD_PEER_INACTIVE", "ETCD_HEARTBEAT_LATE"})
 _MEMBERS = frozenset({"node", "peer", "value_before"})
 
@@ -129,13 +90,13 @@ class EtcdVoice:
         fields: Values | None = None,
     ) -> tuple[str, str, str]:  # fmt: skip
         message, warns = writing.WRITER.message(kind, *unnamed, **(named or {})), kind in _WARNS
-        old, new = _CALLERS[kind]
-        level = "warn" if warns else "info"
+        by_server, level = kind.startswith("ETCD_"), "warn" if warns else "info"
         if self._version == _OLD:
-            text = writing.line(wall_us, 3, level, old, message, fields or {})
+            caller = _SERVER if by_server else _LIBRARY
+            text = writing.line(wall_us, 3, level, caller, message, fields or {})
         else:
-            caller = new or f"{_LIBRARY}:{85 if warns else 77}"
-            text = writing.line(wall_us, 6, level, caller, message, fields or {}, None if new else "raft")
+            caller = _SERVER if by_server else f"{_LIBRARY_NEW}:{85 if warns else 77}"
+            text = writing.line(wall_us, 6, level, caller, message, fields or {}, None if by_server else "raft")
         return STREAM, level.upper(), text
 
 
