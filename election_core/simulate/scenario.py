@@ -1,6 +1,6 @@
 """Scenarios: scripts that are played in a world, and the acts that a script may use."""
 
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -189,12 +189,6 @@ class Stage:
         """Cut one direction between two members."""
         self.world.note("cut one way", sender, f"nothing gets to {to}")
         self.world.network.cuts.add((sender, to))
-
-    def cut_between(self, group: Iterable[str], others: Iterable[str]) -> None:
-        """Split the network into two parts."""
-        group, others = list(group), list(others)
-        self.world.note("cut between two parts", detail=f"{', '.join(group)} | {', '.join(others)}")
-        self.world.network.cut_between(group, others)
 
     def cut_all(self) -> None:
         """Cut every link."""

@@ -19,6 +19,13 @@ def line(time_us: int, level: str, thread: str, message: str) -> str:
     return f"{local:%Y-%m-%d %H:%M:%S} {level} {thread} - {message}"
 
 
+def file(stream: str, part: int) -> str:
+    """Return the path of a log below its node's folder, as logback's fixed window has it: older parts are packed away
+    as ``otherdays/<name>.<N>.log.gz``."""
+    folder = "logs/rocketmqlogs"
+    return f"{folder}/otherdays/{stream.removesuffix('.log')}.{part}.log.gz" if part else f"{folder}/{stream}"
+
+
 def timestamp(time_ms: int, zone_minutes: int) -> str:
     """Return a ``java.sql.Timestamp`` in the JVM's zone: ms without trailing zeros, but at least one digit."""
     moment = datetime.fromtimestamp(time_ms // 1000, UTC) + timedelta(minutes=zone_minutes)

@@ -142,10 +142,7 @@ class SetVoice:
         thread = _THREADS[say.by].format(self._wrote[1])
         return [self._line(stream, wall_us, _LEVELS.get(say.kind, "INFO"), thread, message)]
 
-    def file(self, stream: str, part: int) -> str:
-        """As logback's fixed window does it: older parts are packed away as ``otherdays/<name>.<N>.log.gz``."""
-        folder = "logs/rocketmqlogs"
-        return f"{folder}/otherdays/{stream.removesuffix('.log')}.{part}.log.gz" if part else f"{folder}/{stream}"
+    file = staticmethod(writing.file)
 
     # -- parts -------------------------------------------------------------------------------------------------
 

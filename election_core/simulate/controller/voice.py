@@ -117,10 +117,7 @@ class ControllerModeVoice:
         line = self._line(stream, wall_us, _LEVELS.get(say.kind, "INFO"), thread, say.kind, *unnamed, **named)
         return [(*line[:2], f"{line[2]}\n{after}")] if after else [line]
 
-    def file(self, stream: str, part: int) -> str:
-        """As logback's fixed window does it: older parts are packed away as ``otherdays/<name>.<N>.log.gz``."""
-        folder = "logs/rocketmqlogs"
-        return f"{folder}/otherdays/{stream.removesuffix('.log')}.{part}.log.gz" if part else f"{folder}/{stream}"
+    file = staticmethod(writing.file)
 
     # -- parts -------------------------------------------------------------------------------------------------
 

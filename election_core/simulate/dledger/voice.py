@@ -68,10 +68,7 @@ class BrokerVoice:
             lines += self._broker_role(node, wall_us, _ROLE_LINES[say.kind], values["term"])
         return lines
 
-    def file(self, stream: str, part: int) -> str:
-        """As logback's fixed window does it: older parts are packed away as ``otherdays/<name>.<N>.log.gz``."""
-        folder = "logs/rocketmqlogs"
-        return f"{folder}/otherdays/{stream.removesuffix('.log')}.{part}.log.gz" if part else f"{folder}/{stream}"
+    file = staticmethod(writing.file)
 
     # -- parts -------------------------------------------------------------------------------------------------
 

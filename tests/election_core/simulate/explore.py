@@ -336,3 +336,8 @@ def _letters(name: str, incarnation: int, letter: Letter | None, acts: tuple[Act
             yield Letter(name, act.to, act.message, incarnation, answers=False)
         elif isinstance(act, Answer) and letter is not None:
             yield Letter(name, letter.sender, act.message, letter.incarnation, answers=True)
+
+
+def told(found: Found) -> str:
+    """The way to what is broken, for a failed test."""
+    return f"{found.moments} moments, {found.broken}\n" + "\n".join(found.trace)

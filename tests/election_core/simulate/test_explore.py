@@ -19,7 +19,7 @@ from election_replay.election_core.simulate.dledger.machine import (
     State,
     VoteReply,
 )
-from tests.election_core.simulate.explore import Found, Model, search
+from tests.election_core.simulate.explore import Model, search, told
 
 NAMES = ("n0", "n1", "n2")
 WITHOUT_CLOCK = Rules(silence_ms=-1)
@@ -57,10 +57,6 @@ def spent(state: State, sender: str, message: Hashable) -> bool:
         voting = state.voting
         return voting is None or voting.number != message.round or sender not in voting.waiting
     return isinstance(message, HeartbeatReply)
-
-
-def told(found: Found) -> str:
-    return f"{found.moments} moments, {found.broken}\n" + "\n".join(found.trace)
 
 
 def test_one_leader_a_term() -> None:

@@ -21,7 +21,7 @@ from election_replay.election_core.simulate.raft.machine import (
     Vote,
     VoteAnswer,
 )
-from tests.election_core.simulate.explore import Found, Model, search
+from tests.election_core.simulate.explore import Model, search, told
 
 NAMES = ("n0", "n1", "n2")
 WITHOUT_CLOCK = Rules(pre_vote=False, lease_ms=-1)
@@ -61,10 +61,6 @@ def spent(state: State, sender: str, message: Hashable) -> bool:
     if isinstance(message, Vote):
         return message.request == VOTE and message.term < state.term
     return not isinstance(message, Append) or message.term < state.term or state.role == LEADER
-
-
-def told(found: Found) -> str:
-    return f"{found.moments} moments, {found.broken}\n" + "\n".join(found.trace)
 
 
 def test_one_leader_a_term() -> None:

@@ -23,7 +23,7 @@ from election_replay.election_core.simulate.zab.machine import (
     Rules,
     State,
 )
-from tests.election_core.simulate.explore import Found, Model, search
+from tests.election_core.simulate.explore import Model, search, told
 
 NAMES = ("n0", "n1", "n2")
 Step = tuple[State, tuple[Act, ...]]
@@ -80,10 +80,6 @@ def spent(state: State, sender: str, message: Any) -> bool:
     if isinstance(message, machine.AckEpoch | machine.AckNewLeader):
         return state.role != LEADING or known is None or known.session != message.session
     return isinstance(message, machine.UpToDate | machine.Proposal | machine.Ack)
-
-
-def told(found: Found) -> str:
-    return f"{found.moments} moments, {found.broken}\n" + "\n".join(found.trace)
 
 
 def test_one_established_leader_an_epoch() -> None:
