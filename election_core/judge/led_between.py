@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, STOPPED, UNKNOWN
+from election_replay.election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, SEEN, STOPPED, UNKNOWN
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
@@ -24,12 +24,19 @@ FOLLOWED_BY_RECORD = frozenset({"partition"})
 """Protocols whose members follow whom others have recorded as leader, whether it runs or not."""
 
 
+def cause_of(group: Group, tenure: Tenure) -> str | None:
+    """Return the cause of a leader's role; ``None``: unknown."""
+    roles = group.roles_of(tenure.source, tenure.begin.at)
+    began = (role for role in reversed(roles) if role.since == tenure.begin.at and role.role == LEADER)
+    return next((role.cause for role in began), None)
+
+
 def nobody_led(group: Group, before: Tenure, after: Tenure | None, begin: Moment, end: Moment) -> bool:
     """Return True when surely nobody led between two leaders, not even a member whose log is missing. Either leaders
-    that never served held all terms in between, or so many voters followed nobody, by their own logs, that no other
-    leader could have been elected."""
+    that never served held all terms in between and a line shows when the later one was elected, or so many voters
+    followed nobody, by their own logs, that no other leader could have been elected."""
     last = before.term
-    if after is not None:
+    if after is not None and (cause_of(group, after) != SEEN or covers(group, after.source, begin, end)):
         terms = group.once(_terms)
         led = bisect_left(terms, after.term) - bisect_right(terms, last)
         if after.term <= last + 1 + max(led, 0):

@@ -12,6 +12,7 @@ from operator import attrgetter
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, PREFERRED, SEEN, TRANSFER
 from election_replay.election_core.judge.fates import TOPPLED, with_former
 from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.judge.led_between import cause_of
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
 from election_replay.election_core.model.catalogue import PROVEN
 from election_replay.election_core.model.facts import Candidacy, Role
@@ -52,7 +53,7 @@ def _terms(group: Group) -> Iterator[Term]:
         first = min(tenures, key=lambda tenure: tenure.begin)
         last = _last_before(group, first, in_terms)
         before = range(_FIRST_TERM.get(group.protocol, 1), term)
-        first_here = last is None and _cause_of(group, first) != SEEN
+        first_here = last is None and cause_of(group, first) != SEEN
         if first_here and unled.issuperset(before) and not any(known < term for known in heard_of):
             cause = "first_leader"
         else:
@@ -124,13 +125,6 @@ def _unled(group: Group, heard_of: Set[int]) -> set[int]:
         terms |= {campaign.term for campaign in group.of(Candidacy) if campaign.outcome != "won"}
         terms.add(1)  # etcd writes its first members to the log in term 1, without a leader
     return {term for term in terms - heard_of if term is not None}
-
-
-def _cause_of(group: Group, tenure: Tenure) -> str | None:
-    """Return the cause of a leader's role; ``None``: unknown."""
-    roles = group.roles_of(tenure.source, tenure.begin.at)
-    began = (role for role in reversed(roles) if role.since == tenure.begin.at and role.role == LEADER)
-    return next((role.cause for role in began), None)
 
 
 def _cause(
