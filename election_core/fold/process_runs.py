@@ -37,7 +37,7 @@ LAST_START_KINDS = kinds_that(Deed.STARTED)
 START_KINDS = LAST_START_KINDS | kinds_that(Deed.FIRST_LINE) | kinds_that(Deed.STARTS)
 """Lines that a process writes once, at its start. Any of them may be lost; a second one of a kind is a second start."""
 _OF_DLEDGER_STORE = ("DL_STORE_COMMITTED", "DL_STORE_RECOVERED_TO", "DL_STORE_RECOVER_BEGIN")
-WORK_KINDS = frozenset({"DL_TO_CANDIDATE", "DL_TO_FOLLOWER", "DL_TO_LEADER"})
+WORK_KINDS = frozenset({"DL_STATUS", "DL_TO_CANDIDATE", "DL_TO_FOLLOWER", "DL_TO_LEADER"})
 """Lines of a process that is past a part of its start."""
 COME_BEFORE = {
     "DL_LISTEN": _OF_DLEDGER_STORE,
@@ -47,7 +47,9 @@ COME_BEFORE = {
 process with an empty store only logs that it listens. Source: DLedger 0.2.6, DLedgerServer#startup: the store starts
 before the RPC service, the RPC service before the elector."""
 START_SETTINGS = frozenset({"brokerConfigPath", "rocketmqHome"})
-FIRST_LINES = START_SETTINGS | kinds_that(Deed.FIRST_LINE)
+SETTING = "CFG_ITEM"
+"""A start prints all its settings at once: many lines of this kind are one marker."""
+FIRST_LINES = START_SETTINGS | kinds_that(Deed.FIRST_LINE) | {SETTING}
 """The first lines of a program: lines long before one of them belong to an earlier run."""
 STOP_KINDS = kinds_that(Deed.STOPS)
 
@@ -137,12 +139,14 @@ class Signs(NamedTuple):
 
 class Start(NamedTuple):
     """The start of a process in ``[at, by]``, by the line ``event_id``; its first lines are ``words`` us older at
-    most."""
+    most. Lines from ``since`` on may be its. ``comes_before_work``: it writes no line of ``WORK_KINDS`` before."""
 
     at: int
     by: int
     event_id: str
     words: int = _BEFORE_MARKER
+    since: int | None = None
+    comes_before_work: bool = True
 
 
 @dataclass(slots=True)
@@ -243,7 +247,8 @@ class Activity:
         if not segments:
             return []
         stops = sorted(self.stops)
-        over, starts = _separate_starts(_starts([*self.markers, *self.works]), segments, stops)
+        works = sorted(at.at for at, _ in self.works)
+        over, starts = _separate_starts(_starts([*self.markers, *self.works]), segments, stops, works)
         first_seen, last_seen = segments[0].first, segments[-1].last
         opening: list[Start | None] = [*starts]
         if not starts or first_seen < starts[0].at:
@@ -299,6 +304,7 @@ def _incarnation(
     lived = [*segments[begin : bisect_left(segments, until, key=_first)]]
     for end in (0, -1) if lived else ():  # segments are disjoint and in order: only these can reach beyond the run
         lived[end] = _within(lived[end], since, until)
+    sure = [segment.last for segment in lived if after is None or after.since is None or segment.first < after.since]
     stopped = bisect_left(stops, (since,))
     stop = stops[stopped] if stopped < len(stops) and stops[stopped][0] < until else None
     silences = tuple(
@@ -308,7 +314,7 @@ def _incarnation(
         start=start.at if start else None,
         start_event=start.event_id if start else None,
         first_seen=lived[0].first if lived else since,
-        last_seen=lived[-1].last if lived else since,
+        last_seen=sure[-1] if sure else since,
         stop=stop[0] if stop else None,
         stop_event=stop[1] if stop else None,
         next_start=after.at if after else None,
@@ -398,35 +404,35 @@ def _smaller(event_id: str | None, other: str | None) -> str | None:
     return min(event_id, other)
 
 
-def _backdate_start(starts: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]) -> list[Start]:
-    """Return the starts, each moved to the first line of its process, since a few lines precede the marker of a start.
-    A start stays where it is if a clean stop or the former start lies among these lines: they may belong to the former
-    run, as a process may be restarted so fast that no gap separates the two."""
-    begins = [segment.first for segment in segments]
-    moved = []
-    for before, start in zip([None, *starts], starts, strict=False):
-        number = bisect_left(begins, start.at + 1) - 1
-        first = segments[number] if number >= 0 else None
-        if first is None or start.at - first.first > start.words:
-            moved.append(start)
-            continue
-        stopped = bisect_left(stops, (start.at,))
-        had_stopped = stopped > 0 and stops[stopped - 1][0] >= first.first
-        had_started = before is not None and before.at >= first.first
-        another = had_stopped or had_started
-        moved.append(start if another else Start(first.first, min(first.first_by, start.by), start.event_id))
-    return moved
+def _backdate_start(start: Start, begins: Sequence[int], over: int | None) -> tuple[int, int] | None:
+    """Return the numbers of the first and the last of ``begins``, of pieces of the log, that may be that of a start,
+    since a few lines precede its marker; ``None`` if no gap parts them from ``over``, where the former run lived."""
+    since = start.at - start.words
+    earliest = bisect_left(begins, since if over is None else max(since, over + 1))
+    last = bisect_right(begins, start.at) - 1
+    return (earliest, last) if earliest <= last else None
 
 
 def _separate_starts(
-    marked: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]]
+    marked: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]], works: Sequence[int]
 ) -> tuple[list[int], list[Start]]:
-    """Return when the run before each start was over, and the starts with their first lines. Starts within a backward
-    clock step cannot be ordered: they are merged into one, and the run before it may have gone on to the latest
-    time."""
+    """Return when the run before each start was over, and the starts with their first lines, behind the last gap before
+    their markers. Of lines behind an earlier one nobody knows which run wrote them (``Start.since``). Starts within a
+    backward clock step cannot be ordered: they are merged into one, and the run before it may have gone on to the
+    latest time."""
     over: list[int] = []
     begins: list[Start] = []
-    for mark, first in zip(marked, _backdate_start(marked, segments, stops), strict=True):
+    pieces = [segment.first for segment in segments]
+    for before, mark in zip([None, *marked], marked, strict=False):
+        stopped, worked = bisect_left(stops, (mark.at,)), bisect_left(works, mark.at)
+        lived = [stops[stopped - 1][0]] if stopped else []
+        lived += [works[worked - 1]] if worked and mark.comes_before_work else []
+        lived += [before.at] if before is not None else []
+        found = _backdate_start(mark, pieces, max(lived, default=None))
+        first = mark
+        if found is not None:
+            piece = segments[found[1]]
+            first = mark._replace(at=piece.first, by=min(piece.first_by, mark.by), since=pieces[found[0]])
         if not begins or begins[-1].at < first.at:
             over.append(mark.at if mark.by - mark.at <= _SEGMENT_GAP else mark.by)
             begins.append(first)
@@ -447,15 +453,19 @@ def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
             seen = passed | seen
             continue
         is_first = kind in FIRST_LINES
-        if name == name_before and not is_first and start.at - before.at <= _SAID_TWICE:
+        if name == name_before and (kind == SETTING or not is_first) and start.at - before.at <= _SAID_TWICE:
             continue
         over = complete is not None and start.at - complete > _SEGMENT_GAP
         together = _BEFORE_MARKER if is_first else _ONE_START
         again = name in seen and start.at > seen[name]
         if not starts or again or over or start.at - starts[-1].at > together:
-            starts.append(start._replace(words=_BEFORE_FIRST_LINE) if is_first else start)
+            starts.append(start._replace(comes_before_work=False))
             seen, complete = {}, None
-        seen = passed | seen | {name: -1}
+        if start.at <= starts[-1].by:  # lines of one moment have no order
+            words = min(starts[-1].words, _BEFORE_FIRST_LINE if is_first else start.words)
+            before_work = starts[-1].comes_before_work or kind not in LAST_START_KINDS
+            starts[-1] = starts[-1]._replace(words=words, comes_before_work=before_work)
+        seen = passed | seen | {name: start.at + _BEFORE_MARKER if kind == SETTING else -1}
         if kind in LAST_START_KINDS:
             complete = start.at
     return starts

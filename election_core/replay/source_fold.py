@@ -30,6 +30,7 @@ from election_replay.election_core.fold.identity import (
 )
 from election_replay.election_core.fold.members import interleaved_names, speaker_of
 from election_replay.election_core.fold.process_runs import (
+    SETTING,
     START_KINDS,
     START_SETTINGS,
     STOP_KINDS,
@@ -526,9 +527,8 @@ class SourceLog:
         activity, start = self._activity(event.stream), Start(event.at, event.by, event.event_id)
         if event.kind in STOP_KINDS:
             activity.stopping(event.at, event.event_id)
-        elif event.kind == "CFG_ITEM":
-            if event.setting in START_SETTINGS:
-                activity.marker(start, f"{event.stream} {event.setting}")
+        elif event.setting in START_SETTINGS and event.kind == SETTING:
+            activity.marker(start, f"{event.stream} {event.setting}")
         elif event.kind in START_KINDS:
             activity.marker(start, f"{event.stream} {event.kind}")
         elif event.kind in WORK_KINDS:
@@ -546,4 +546,4 @@ def _spoken(waiting: Sequence[_Waiting], begun: int) -> dict[int, list[tuple[int
 
 def _starts_process(event: FoldEvent) -> bool:
     """Return True when a process writes such a line at its start."""
-    return event.kind in START_KINDS and (event.kind != "CFG_ITEM" or event.setting in START_SETTINGS)
+    return event.kind in START_KINDS and (event.kind != SETTING or event.setting in START_SETTINGS)

@@ -192,7 +192,7 @@ MEMBERS = (
         "the process has started; value is the release, flag whether there is a round before an election",
         does=(Deed.FIRST_LINE, Deed.TELLS_RELEASE),
     ),
-    Text("ETCD_VERSION", "etcd Version: {value}", "the release that runs", does=(Deed.STARTS, Deed.TELLS_RELEASE)),
+    Text("ETCD_VERSION", "etcd Version: {value}", "the release that runs", does=(Deed.FIRST_LINE, Deed.TELLS_RELEASE)),
     Text("ETCD_NAME", "name = {broker_name}", "the member's name"),
     Text("ETCD_ELECTION_TIMEOUT", "election = {duration_ms:duration}", "how long a member waits for a leader"),
     Text("ETCD_MEMBER_STARTS", "starting local member", "a new member starts", does=(Deed.STARTS,)),

@@ -230,3 +230,31 @@ def test_a_line_behind_a_start_begins_none() -> None:
     one.past_start(start(3, "e3"), "broker_default.log DL_TO_LEADER")
     one.marker(start(6, "e6"), "broker.log BRK_BOOT")
     assert [life.start for life in one.incarnations()] == [0]
+
+
+def test_lines_between_two_gaps_before_a_start_are_signs_of_no_run_for_sure() -> None:
+    """A start writes for a while before the line that marks it: nobody knows which run wrote what stands between."""
+    one = activity(0, 3, 6, 60, 61, 65, 66, 70)
+    one.marker(start(66, "loaded"), "store.log STORE_LOADED")
+    before, after = one.incarnations()
+    assert (before.last_seen, before.last_by, after.start) == (6 * SECOND, 62 * SECOND, 65 * SECOND)
+
+
+def test_a_status_line_is_of_the_run_before_the_start_that_has_yet_to_listen() -> None:
+    """DLedger tells its state once it has started: what comes before its start, without a gap, is the former run's."""
+    one = activity(0, 5, 10, 15, 16, 20)
+    one.past_start(start(10, "status"), "broker_default.log DL_STATUS")
+    one.past_start(start(15, "status"), "broker_default.log DL_STATUS")
+    one.marker(start(16, "listens"), "broker_default.log DL_LISTEN")
+    one.marker(start(16, "boots"), "broker.log BRK_BOOT")
+    before, after = one.incarnations()
+    assert (before.last_seen, after.start) == (15 * SECOND, 16 * SECOND)
+
+
+def test_settings_alone_mark_a_start_once() -> None:
+    """All are printed within seconds, at the start; those that begin the list may be missing."""
+    one = activity(0, 3, 60, 61, 62, 200)
+    for second in (60, 61, 62):
+        one.marker(start(second, f"e{second}"), "broker.log CFG_ITEM")
+    one.marker(start(200, "boots"), "broker.log BRK_BOOT")
+    assert [life.start for life in one.incarnations()] == [None, 60 * SECOND]

@@ -160,6 +160,7 @@ BY_NUMBER = [
     ("compound-clusters/chaos-wh-533", 39),
     ("compound-clusters/groups-bitnami-396", 58),
     ("compound-clusters/restore-3616", 37),
+    ("compound-clusters/wiped-shop", 7),
     ("etcd/chaos-36", 55),
     ("etcd/kill-leader-33", 43),
     ("kafka-kraft/rolling", 8),
@@ -167,9 +168,11 @@ BY_NUMBER = [
     ("other-clusters/rocketmq-510-controllers", 18),
     ("other-clusters/rocketmq-452-dledger", 2),
     ("other-clusters/rocketmq-452-dledger", 22),
+    ("other-clusters/rocketmq-452-dledger", 79),
     ("other-clusters/rocketmq-514-dledger-five", 7),
     ("other-clusters/rocketmq-533-old-controllers", 14),
     ("other-clusters/rocketmq-533-old-controllers", 28),
+    ("other-clusters/rocketmq-533-old-controllers", 43),
     ("other-clusters/rocketmq-533-old-controllers", 55),
     ("other-clusters/rocketmq-533-old-controllers", 60),
     ("other-clusters/rocketmq-533-old-controllers", 62),
@@ -185,6 +188,7 @@ BY_NUMBER = [
     ("rocketmq-acting-master/locks-nonstrict-cut", 39),
     ("rocketmq-controller/controller-leader-lost", 43),
     ("rocketmq-controller/controller-leader-lost", 75),
+    ("rocketmq-controller/incidents-in-a-row", 19),
     ("rocketmq-controller/jraft", 7),
     ("rocketmq-controller/jraft", 34),
     ("rocketmq-controller/jraft", 55),
@@ -192,6 +196,7 @@ BY_NUMBER = [
     ("rocketmq-controller/master-by-hand", 55),
     ("rocketmq-dledger/chaos-533", 19),
     ("rocketmq-dledger/chaos-533", 43),
+    ("rocketmq-dledger/chaos-533", 57),
     ("rocketmq-dledger/kill-leader-520", 7),
     ("rocketmq-dledger/old-copy-497", 41),
     ("rocketmq-dledger/kill-leader-520", 31),
@@ -212,7 +217,7 @@ time" between the end of one file that tells roles and the beginning of the next
 that decided nothing; members without a leader since before the last of them was there; an election
 because of the larger term that its leader heard of later; no leader since the end of a leader's log, though who missed
 it then followed it again in its term; a time without a leader until a status line of the next one, before which its
-log has no lines."""
+log has no lines; a death of the former process among the first lines of the next one."""
 
 
 @pytest.mark.slow
