@@ -533,6 +533,9 @@ def _master_gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenu
     end = _seen_from(group, after) if after is not None else group.end if acting[-1].open else acting[-1].end
     since_end, since_acting = clocks.elapsed(master.end, end), clocks.elapsed(first.begin, end)
     least, most = max(since_end[0], min(since_acting[0], since_end[1])), since_end[1]
+    if end is group.end:  # the logs of the master, and of who acts, show that it is not back as far as they go
+        told = [group.written[source] for source in {master.source, *_sources(acting)} if source in group.written]
+        least = min(least, max((clocks.elapsed(master.end, last)[0] for last in told), default=0))
     return _ReadOnly(master, tuple(acting), after, master.end, end, least, most, runs=False)
 
 
