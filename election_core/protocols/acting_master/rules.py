@@ -444,8 +444,10 @@ def _writable(group: Group, services: _Services) -> Iterator[tuple[Tenure, Topic
 
 
 def _inside(group: Group, tenure: Tenure, seen: TopicPermission) -> bool:
-    """Return True when a line was written during the tenure, away from both ends by the time a change takes."""
-    after, before = group.clocks.elapsed(tenure.begin, since(seen)), group.clocks.elapsed(since(seen), tenure.end)
+    """Return True when a line was written during the tenure, as far as its log goes that would show the end, away from
+    both ends by the time a change takes."""
+    last = min(tenure.end, group.written.get(tenure.source, tenure.end))
+    after, before = group.clocks.elapsed(tenure.begin, since(seen)), group.clocks.elapsed(since(seen), last)
     return min(after[0], before[0]) > min_id_propagation_us(group.timing)
 
 
@@ -531,11 +533,14 @@ def _master_gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenu
     clocks, first = group.clocks, acting[0]
     # A slave stops acting because a master is back, even if the master's own lines are lost.
     end = _seen_from(group, after) if after is not None else group.end if acting[-1].open else acting[-1].end
-    since_end, since_acting = clocks.elapsed(master.end, end), clocks.elapsed(first.begin, end)
-    least, most = max(since_end[0], min(since_acting[0], since_end[1])), since_end[1]
-    if end is group.end:  # the logs of the master, and of who acts, show that it is not back as far as they go
-        told = [group.written[source] for source in {master.source, *_sources(acting)} if source in group.written]
-        least = min(least, max((clocks.elapsed(master.end, last)[0] for last in told), default=0))
+    most = clocks.elapsed(master.end, end)[1]
+    shown = [end]
+    if end is group.end:  # nobody was back as far as these logs go
+        servers = {fact.source_node for fact in group.of(BrokerRegistered)} - {role.source_node for role in group.roles}
+        sources = {master.source, *_sources(acting)} | servers
+        shown = [group.written[source] for source in sources & group.written.keys()]
+    lasted = (clocks.elapsed(begin, last)[0] for begin in (master.end, first.begin) for last in shown)
+    least = min(max(lasted, default=0), most)
     return _ReadOnly(master, tuple(acting), after, master.end, end, least, most, runs=False)
 
 

@@ -185,7 +185,10 @@ BY_NUMBER = [
     ("other-clusters/zookeeper-395-tls-broken", 51),
     ("redis-cluster/isolate-a-master", 44),
     ("redis-sentinel/kill-master-62", 41),
+    ("rocketmq-acting-master/failover-preonline-clean", 7),
+    ("rocketmq-acting-master/failover-skip-preonline", 19),
     ("rocketmq-acting-master/locks-nonstrict-cut", 39),
+    ("rocketmq-acting-master/preonline-never-ends", 79),
     ("rocketmq-controller/controller-leader-lost", 43),
     ("rocketmq-controller/controller-leader-lost", 75),
     ("rocketmq-controller/incidents-in-a-row", 19),
@@ -217,7 +220,8 @@ time" between the end of one file that tells roles and the beginning of the next
 that decided nothing; members without a leader since before the last of them was there; an election
 because of the larger term that its leader heard of later; no leader since the end of a leader's log, though who missed
 it then followed it again in its term; a time without a leader until a status line of the next one, before which its
-log has no lines; a death of the former process among the first lines of the next one."""
+log has no lines; nobody who served to the end of the logs, of which those that would show it end before; topics that
+were writable "while a slave acted", behind the end of its log; a death of the former process among the first lines of the next one."""
 
 
 @pytest.mark.slow
