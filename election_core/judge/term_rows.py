@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence, Set
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, PREFERRED, SEEN, TRANSFER
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, PREFERRED, SEEN, TRANSFER
 from election_replay.election_core.judge.fates import TOPPLED, with_former
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.led_between import cause_of
