@@ -362,8 +362,9 @@ def _as_shown(role: Role, group: Group) -> Role:
     if role.until is None:
         return role
     gaps = group.file_gaps.get(role.source_node, ())
+    by = max(role.until, role.until_by or 0) if role.end_cause == DIED else role.until
     for gap, over in gaps:
-        if over.at - gap.by >= Timeout.SILENCE.us and role.since <= gap.at and over.at <= role.until:
+        if over.at - gap.by >= Timeout.SILENCE.us and role.since <= gap.at < role.until and over.at <= by:
             return replace(role, until=gap.at, end_cause=SILENT, until_event=None)
     return role
 
