@@ -161,7 +161,7 @@ class Segments:
         """Return the segments that messages prove to be outside of their configured bounds."""
         clock_of = {number: self._all[number].source for number in self.numbers}
         bounds = {number: self.bound(number) for number in self.numbers}
-        was_set = {step.source for step in self.steps} | {jump.source for jump in self.jumps}
+        was_set = {step.source for step in self.steps}.union(*({jump.source, *jump.or_else} for jump in self.jumps))
         return not_to_trust(clock_of, bounds, self.edges(), was_set, self)
 
     def compared(self, number: int, third: int, other: int) -> bool:
