@@ -67,6 +67,7 @@ ONCE = [
     ("raft-wild-disks", 124),
     ("dledger-wild-clocks", 207),
     ("dledger-wild-clocks", 208),
+    ("raft-wild-clocks", 239),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
