@@ -18,6 +18,8 @@ UNKNOWN = "unknown"
 
 SEEN = "status"
 """The begin cause of a role that is seen while it lasts: no line shows its beginning."""
+NAMED = "leader_named"
+"""The begin cause of a follower to which others named its leader: it did not reach that leader, before or since."""
 STOPPED = "stopped"
 REMOVED = "removed"
 ENDED_ITSELF = "ended_itself"

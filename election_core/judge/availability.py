@@ -45,7 +45,7 @@ def availability(
     without = [*outside, *leaderless(group, found, title, clock, no_incident, died)]
     yield from without
     yield from storms
-    failing = list(rejoins(group))
+    failing = list(rejoins(group, without))
     yield from failing
     if failing:
         yield coverage(group, RuleId.MEMBER_CANNOT_JOIN, 0, len(failing))

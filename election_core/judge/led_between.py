@@ -42,7 +42,7 @@ def nobody_led(group: Group, before: Tenure, after: Tenure | None, begin: Moment
         if after.term <= last + 1 + max(led, 0):
             return True
     sources = {role.source_node for role in group.roles}
-    idle = {name for source in sources if (name := _followed_nobody(group, source, before, begin, end)) is not None}
+    idle = {name for source in sources if (name := _followed_nobody(group, source, (before, after), begin, end))}
     return group.electorates.lost(before, end, idle)
 
 
@@ -50,9 +50,13 @@ def _terms(group: Group) -> list[int]:
     return sorted({tenure.term for tenure in group.tenures})
 
 
-def _followed_nobody(group: Group, source: str, before: Tenure, begin: Moment, end: Moment) -> str | None:
-    """Return the member of a source whose log shows all of [begin, end] and no leader in it; else ``None``. A log that
-    never names a leader, such as one without INFO lines, shows nothing by leaving it out."""
+def _followed_nobody(
+    group: Group, source: str, tenures: tuple[Tenure, Tenure | None], begin: Moment, end: Moment
+) -> str | None:
+    """Return the member of a source whose log shows all of [begin, end] and no leader in it but the two of ``tenures``;
+    else ``None``. The later one may lead before it serves at ``end``. A log that never names a leader, such as one
+    without INFO lines, shows nothing by leaving it out."""
+    before, after = tenures
     if not any(role.role in (LEADER, FOLLOWER) for role in group.roles_of(source, UNBOUNDED)):
         return None
     elapsed = group.clocks.elapsed
@@ -75,6 +79,7 @@ def _followed_nobody(group: Group, source: str, before: Tenure, begin: Moment, e
         (_serves_later(group, role, before) or _leads_again(group, role, before, begin))
         and elapsed(since(role), end)[0] > 0
         for role in near
+        if after is None or (role.leader or role.node, role.term) != (after.node, after.term)
     )
     return (near[0].node or source) if shown and not served else None
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, combinations, pairwise
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import CANDIDATE, DIED, DOWN, ENDED_ITSELF, FOLLOWER, STOPPED
+from election_replay.election_core.fold.roles import CANDIDATE, DIED, DOWN, ENDED_ITSELF, FOLLOWER, NAMED, STOPPED
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
@@ -132,7 +132,8 @@ class QuorumTracker:
         self._quiet = {fact.source_node for fact in group.of(QuietLog)}
         self._followed: dict[tuple[str | None, int], dict[str, list[Role]]] = {}
         for role in group.roles:
-            if role.role == FOLLOWER and role.term is not None and role.leader is not None:
+            reached = role.role == FOLLOWER and role.leader is not None and role.cause != NAMED
+            if reached and role.term is not None:
                 followers = self._followed.setdefault((role.leader, role.term), {})
                 followers.setdefault(role.source_node, []).append(role)
         for role in group.roles:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, OBSERVER
 from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.judge.wording import between, name_of
-from election_replay.election_core.model.catalogue import DEFINITE, WARNING, RuleId
+from election_replay.election_core.model.catalogue import DEFINITE, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Role
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
@@ -21,8 +21,9 @@ ROUNDS = 5
 """Fewer rounds in a row may be a normal start or change of leader."""
 
 
-def rejoins(group: Group) -> Iterator[Finding]:
-    """Yield a finding for each member and each time in which it could not stay with a leader that led on."""
+def rejoins(group: Group, without: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield a finding for each member and each time in which it could not stay with a leader that led on. A leader that
+    was lost for all of them, by a finding of ``without``, led nobody on."""
     for source in sorted({role.source_node for role in group.roles}):
         rounds: list[Role] = []
         joined: Tenure | None = None
@@ -30,6 +31,8 @@ def rejoins(group: Group) -> Iterator[Finding]:
             if role.role not in (FOLLOWER, OBSERVER, LEADER) or (role.role != LEADER and role.leader is None):
                 continue
             left = _left_soon(group, role)
+            if left is not None and any(_was_lost(left, role, outage) for outage in without):
+                continue
             if left is None or left != joined:
                 yield from _failed(group, joined, rounds)
                 rounds, joined = [], left
@@ -55,6 +58,12 @@ def _left_soon(group: Group, role: Role) -> Tenure | None:
         ),
         None,
     )
+
+
+def _was_lost(joined: Tenure, role: Role, outage: Finding) -> bool:
+    """Return True when a member joined a leader in a time in which that leader surely could do nothing."""
+    sure = outage.certainty != POSSIBLE and outage.former_leader == joined.node
+    return sure and outage.start_time <= role.since and (outage.end_time is None or role.since < outage.end_time)
 
 
 def _failed(group: Group, joined: Tenure | None, rounds: Sequence[Role]) -> Iterator[Finding]:

@@ -11,13 +11,13 @@ among the voters in a line are.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.process_runs import incarnation_at
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, OBSERVER, REMOVED, SEEN, Step, spans
+from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, NAMED, OBSERVER, REMOVED, SEEN, Step, spans
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
     Fact,
@@ -29,7 +29,7 @@ from election_replay.election_core.model.facts import (
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.model.terms import is_larger
-from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.model.timing import US_PER_MS, Timeout
 from election_replay.election_core.protocols.kraft.facts import QuorumRuleBroken
 from election_replay.election_core.protocols.raft_family.log import NO_WINNER, HeardLast, VotingLog
 
@@ -49,6 +49,8 @@ class _Now:
     cause: str | None = None
     believed: str | None = None
     known: int | None = None
+    fetch_timeout_us: int = 0
+    missed: tuple[str | None, int | None] = (None, None)
 
 
 @dataclass(slots=True)
@@ -155,6 +157,7 @@ class QuorumLog(VotingLog):
     def _follow(self, event: FoldEvent) -> None:
         """Take a follower; after a start it knows its last leader from its disk, but has not heard from it yet."""
         self._now.believed, self._now.cause = event.peer, None
+        self._now.fetch_timeout_us = (event.duration_ms or 0) * US_PER_MS
         if self._now.fresh:
             self._step(event, FOLLOWER, None, "start")
         else:
@@ -260,10 +263,18 @@ class QuorumLog(VotingLog):
     # -- contact ----------------------------------------------------------------------------------------
 
     def _on_fetch_timeout(self, event: FoldEvent) -> None:
+        """Take the end of a wait for the leader. It begins anew with each answer, and where another voter names the
+        leader that was just missed: if no answer came since, that one was not reached at all."""
         self._now.cause = "election_timeout"
         step = self.last
-        if step is not None and step.role == FOLLOWER and step.leader is not None:
-            self.missed.append((step.leader, event))
+        if step is None or step.role != FOLLOWER or step.leader is None:
+            return
+        unanswered = event.at - step.at < self._now.fetch_timeout_us + Timeout.KRAFT_FETCH_WAIT.us
+        if unanswered and self._now.missed == (step.leader, step.term):
+            self.steps[-1] = replace(step, cause=NAMED)
+            return
+        self._now.missed = (step.leader, step.term)
+        self.missed.append((step.leader, event))
 
     def _on_peer_gone(self, event: FoldEvent) -> None:
         self.gone.append(event)
