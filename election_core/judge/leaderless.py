@@ -225,10 +225,13 @@ class _Ends:
 
     def _without_majority(self, end: _End, target: Moment) -> _End:
         """Return the end of a tenure, or the loss of its majority where that came first."""
-        if self._majorities is None or end.tenure.end_cause in PLANNED:
+        if self._majorities is None or (end.tenure.end_cause in PLANNED and not end.missed):
             return end
         lost = self._majorities.lost(end.tenure, target)
         elapsed = self._group.clocks.elapsed
+        if end.tenure.end_cause in PLANNED:  # while it stops it leads on until its followers miss it
+            left = lost is not None and lost.sure and elapsed(lost.latest, end.tenure.end)[1] > 0
+            return _End(end.earliest, lost.latest if lost is not None and left else end.tenure.end, end.tenure)
         if lost is not None and not lost.sure:
             sooner = elapsed(lost.earliest, target)[1] > elapsed(end.earliest, target)[1]
             end = replace(end, missed=self._missed(end))
@@ -326,7 +329,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
         if clocks.elapsed(log_gap.begin, target)[0] > 0 and clocks.elapsed(target, log_gap.end)[0] > -blurred:
             end = Moment(log_gap.begin.at, (log_gap.begin if log_gap.noticed else log_gap.end).by, log_gap.begin.source)
     log_stops = end is tenure.end and tenure.end_cause in (None, SILENT)
-    said_itself = end is tenure.end and tenure.end_cause not in (None, SILENT, DIED)
+    said_itself = end is tenure.end and tenure.end_cause not in (None, SILENT, DIED, STOPPED)
     if said_itself or (not log_stops and end.by - end.at <= Timeout.BLURRED_END.us):
         return _End(end, end, tenure)
     widest = clocks.widest

@@ -17,7 +17,17 @@ from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIO
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.process_runs import incarnation_at
-from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, LEADER, NAMED, OBSERVER, REMOVED, SEEN, Step, spans
+from election_replay.election_core.fold.roles import (
+    CANDIDATE,
+    FOLLOWER,
+    LEADER,
+    NAMED,
+    OBSERVER,
+    REMOVED,
+    SEEN,
+    Step,
+    spans,
+)
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import (
     Fact,

@@ -111,6 +111,7 @@ ONE_CLOCK = {
         "_serving": "a fold: the lines of one member",
         "_controller_knew": "a fold: the lines of one member",
         "_on_vote": "a fold: the lines of one member",
+        "_on_fetch_timeout": "a fold: the lines of one member",
         "_contact_facts": "a fold: the lines of one member",
     },
     "protocols/order_lock/rules.py": {
