@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.fact_writer import FactWriter
-from election_replay.election_core.model.facts import LogEndedEarlier
+from election_replay.election_core.model.facts import LeaderLog, LogEndedEarlier
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.protocols.zab.facts import Truncated
 from election_replay.election_core.protocols.zab.tables import COUNTER_BITS
@@ -25,6 +25,7 @@ class ReachedEnd:
     """The last entry (zxid) that the log is known to hold, with the line that shows it; and the leaders' cuts."""
 
     cuts: list[Cut] = field(default_factory=list)
+    _ends: list[tuple[int, FoldEvent]] = field(default_factory=list)
     _reached: tuple[int, FoldEvent] | None = None
     _synced: tuple[int, FoldEvent] | None = None
     _back: list[tuple[int, FoldEvent, int, FoldEvent]] = field(default_factory=list)
@@ -40,6 +41,7 @@ class ReachedEnd:
         self._synced = None
         if end % (1 << COUNTER_BITS):
             self._reached = end, event
+            self._ends.append(self._reached)
 
     def synchronising(self, zxid: int | None, event: FoldEvent) -> None:
         """Take that the leader brings the server's data to ``zxid``; a snapshot or a cut log may end earlier."""
@@ -52,8 +54,11 @@ class ReachedEnd:
         if self._synced is not None and (self._reached is None or self._reached[0] < self._synced[0]):
             self._reached = self._synced
 
-    def facts(self, emit: FactWriter) -> Iterator[LogEndedEarlier | Truncated]:
-        """Yield starts at which the log ended earlier than it had reached, and the cuts."""
+    def facts(self, emit: FactWriter) -> Iterator[LogEndedEarlier | LeaderLog | Truncated]:
+        """Yield where the log ended as elections began, starts at which it ended earlier than it had reached, and the
+        cuts."""
+        for end, event in self._ends:
+            yield LeaderLog(*emit.at(event), term=end >> COUNTER_BITS, to_index=end)
         for before, shown, after, event in self._back:
             yield LogEndedEarlier(*emit.at(event), before=before, after=after, evidence=(shown.event_id,))
         for cut in self.cuts:

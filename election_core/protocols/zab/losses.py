@@ -10,13 +10,15 @@ tells a learner to cut its log after the last entry that both have, so the leade
 entries of the leader's own epoch may still come again.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
 from election_replay.election_core.judge.completeness import (
     BEGAN_ANEW,
     KnownCommit,
+    Lack,
     LogEnd,
     committed_entries,
     completeness_tallies,
@@ -26,9 +28,10 @@ from election_replay.election_core.judge.completeness import (
     store_went_back,
 )
 from election_replay.election_core.judge.coverage import RuleTally
-from election_replay.election_core.judge.group import Group
-from election_replay.election_core.model.catalogue import CRITICAL, RuleId
-from election_replay.election_core.model.facts import Candidacy, KnownCommitted, LogEndedEarlier
+from election_replay.election_core.judge.group import Group, since
+from election_replay.election_core.judge.wording import listed
+from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, RuleId
+from election_replay.election_core.model.facts import Candidacy, KnownCommitted, LeaderLog, LogEndedEarlier
 from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.protocols.zab.ballots import ballot_of
@@ -68,9 +71,50 @@ def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
         finding = finding_of(group, lack, summary, _count(leader.index, commit.index), Unit.TRANSACTIONS, found)
         lacking.append(replace(finding, nodes=tuple(node for node in finding.nodes if node != A_CLIENT)))
     yield from lacking
+    yield from (_forgotten(group, lack, held) for lack, held in _held_by_most(group))
     for cut in _cuts(group):
         if cut.lost is not None:
             yield _cut_finding(group, cut, cut.lost, lacking)
+
+
+def _held_by_most(group: Group) -> Iterator[tuple[Lack, Sequence[LeaderLog]]]:
+    """Yield the leaders whose log does not reach what a majority had held when elections began before, and who held it:
+    as where several servers get older copies of their data at once, even if the same epoch is led anew. Losses that
+    :func:`lacks` finds are left to it. An entry is lost once."""
+    known = {(lack.leader.node, lack.leader.term) for lack in lacks(group, _leader_ends(group), _commits(group))}
+    ends = {(end.node, end.event_id): end for end in _leader_ends(group)}
+    logs = sorted(((since(log), log) for log in group.of(LeaderLog)), key=lambda held: held[0].by, reverse=True)
+    last: dict[str, LeaderLog] = {}
+    for tenure in sorted(group.tenures, key=lambda tenure: tenure.begin):
+        while logs and group.clocks.surely_before(logs[-1][0], tenure.begin):
+            _, log = logs.pop()
+            last[log.who] = max(last.get(log.who, log), log, key=attrgetter("to_index"))
+        end = ends.get((tenure.node, tenure.begin.event_id))
+        ahead = [log for log in last.values() if end is not None and log.to_index > end.index]
+        votes = group.electorates.needed(tenure) if ahead else None
+        if end is None or votes is None:
+            continue
+        furthest = sorted(ahead, key=attrgetter("to_index"), reverse=True)[:votes]
+        if len(furthest) < votes or len({log.term for log in furthest}) > 1:
+            continue
+        last = {}
+        if (tenure.node, tenure.term) not in known:
+            least = furthest[-1]
+            yield Lack(end, KnownCommit(least.who, least.term, least.to_index, least.since_event)), furthest
+
+
+def _forgotten(group: Group, lack: Lack, held: Sequence[LeaderLog]) -> Finding:
+    """Return the loss of what the members of ``held``, a majority, had and the leader of ``lack`` had not."""
+    end, last = lack.leader, lack.commit.index
+    summary = (
+        f"{end.node} was established in epoch {end.term} with a log that ended at zxid {end.index:#x}, although "
+        f"{listed(sorted(log.who for log in held))}, a majority, had held entries up to zxid {last:#x} before: "
+        f"{_entries(end.index, last)} lost."
+    )
+    finding = finding_of(group, lack, summary, _count(end.index, last), Unit.TRANSACTIONS)
+    nodes = dict.fromkeys((end.node, *(log.who for log in held)))
+    lines = [log.since_event for log in held if log.since_event is not None]
+    return replace(finding, certainty=DEFINITE, nodes=tuple(nodes), evidence=(*lines, *finding.evidence[-1:]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +194,8 @@ def loss_tallies(group: Group) -> Iterator[RuleTally]:
     """Yield the tallies of leaders that had all earlier commits, of cuts, and of logs that ended earlier at a start."""
     yield from ((RuleId.STORE_WENT_BACK, VIOLATES, None, 1) for _ in group.of(LogEndedEarlier))
     ends, commits = list(_leader_ends(group)), list(_commits(group))
-    yield from completeness_tallies(group, ends, commits, lacks(group, ends, commits))
+    lacking = [*lacks(group, ends, commits), *(lack for lack, _ in _held_by_most(group))]
+    yield from completeness_tallies(group, ends, commits, lacking)
     for cut in _cuts(group):
         if cut.lost is not None:
             yield RuleId.COMMITTED_ENTRY_LOST, VIOLATES, None, 1
