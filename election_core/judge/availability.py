@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.coverage import counted, coverage, sure_and_possible
 from election_replay.election_core.judge.group import SILENT, Group
-from election_replay.election_core.judge.leaderless import NoIncident, Unseen, gaps, interrupted, leaderless
+from election_replay.election_core.judge.interruptions import interrupted
+from election_replay.election_core.judge.leaderless import NoIncident, Unseen, gaps, leaderless
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
 from election_replay.election_core.judge.lost_by_most import lost_by_most
 from election_replay.election_core.judge.no_first_leader import no_first_leader
@@ -34,14 +35,14 @@ def availability(
 
     ``heard``, ``majorities`` and ``unseen`` as in :func:`gaps`, ``title``, ``clock``, ``no_incident`` and ``died`` as
     in :func:`leaderless`; ``elections`` are the unplanned ones. ``regained``: members without a leader log that all the
-    time, so that a majority lost and regained is proven; elsewhere a lost line would look the same.
+    time, so that a majority lost and regained is proven; elsewhere a lost line would look the same, unless the log of
+    the leader is silent in that time as well.
     """
     found = list(gaps(group, heard, unseen, majorities, fenced=majorities is not None))
     storms = list(storm(group, elections, failed_elections(group)))
-    known = majorities if regained else None
     outside = [*no_first_leader(group, title), *lost_by_most(group, title, clock)]
-    if known is not None:
-        outside += interrupted(group, known, title, clock)
+    if majorities is not None:
+        outside += interrupted(group, majorities, title, clock, only_frozen=not regained)
     without = [*outside, *leaderless(group, found, title, clock, no_incident, died)]
     yield from without
     yield from storms

@@ -549,33 +549,6 @@ def _elections_without_service(gap: Gap) -> Iterator[str | None]:
         yield tried.event_id if tried else None
 
 
-def interrupted(group: Group, majorities: QuorumTracker, title: str, clock: str) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` findings within a tenure: its leader lost its majority and led on when it had it again."""
-    for tenure in group.tenures:
-        for interruption in majorities.interruptions(tenure):
-            if interruption.least < MIN_REPORTED:
-                continue
-            members = away(away.left for away in interruption.away)
-            back = min(interruption.away, key=lambda away: away.again.at).left.member
-            moments = [moment for away in interruption.away for moment in (away.left.latest, away.again)]
-            yield leaderless_outage(
-                group,
-                Scope.NO_MAJORITY,
-                (tenure.term, "interrupted", interruption.begin.at // SECOND),
-                (interruption.least, interruption.most),
-                led=[tenure],
-                when=(interruption.begin.at, interruption.end.at),
-                summary=f"No {title} with a majority for {between(interruption.least, interruption.most)}: "
-                f"{tenure.with_detail(f'{clock} {tenure.term}')} lost its majority ({members}) and had it again when "
-                f"{back} followed it again; it stayed leader in that time and could commit nothing.",
-                evidence=[tenure.begin.event_id, *(moment.event_id for moment in moments)],
-                former_leader=tenure.node,
-                former_leader_fate=group.once(Fates).while_leading(tenure, interruption.begin),
-                next_leader=tenure.node,
-                served_time=interruption.end.at,
-            )
-
-
 def _was_silent(group: Group, gap: Gap) -> bool:
     """Return True when the leader's log is silent to the end of the gap, and perhaps beyond."""
     elapsed = group.clocks.elapsed

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, combinations, pairwise
 from operator import attrgetter
 
+from election_replay.election_core.fold.process_runs import SILENCE
 from election_replay.election_core.fold.roles import CANDIDATE, DIED, DOWN, ENDED_ITSELF, FOLLOWER, NAMED, STOPPED
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
@@ -402,6 +403,8 @@ class QuorumTracker:
             for source, roles in self._followed.get((tenure.node, tenure.term), {}).items()
             if source != tenure.source
         }
+        for away in self._down(tenure):
+            absences.setdefault(away.left.latest.source, []).insert(0, away)
         seen = set[tuple[FollowerAbsence, ...]]()
         for of_member in absences.values():
             for first in of_member:
@@ -412,6 +415,17 @@ class QuorumTracker:
                 found = self._interruption(tenure, with_it)
                 if found is not None:
                     yield found
+
+    def _down(self, tenure: Tenure) -> Iterator[FollowerAbsence]:
+        """Yield the members that were down when a leader began, until their next start."""
+        for source in sorted(self._sources - {tenure.source}):
+            before = self._group.roles_of(source, tenure.begin.by)
+            if before and before[-1].role == DOWN:
+                down = since(before[-1])
+                if source not in self._quiet:  # while its process runs it has a line within that time
+                    down = replace(down, by=min(down.by, down.at + SILENCE))
+                left = FollowerLost(before[-1].node or source, down, down, ended=True)
+                yield FollowerAbsence(left, until(before[-1]) or tenure.end)
 
     def _absences(self, roles: Sequence[Role], tenure: Tenure) -> Iterator[FollowerAbsence]:
         """Yield the times in which a member did not follow, as far as the leader surely led on after them."""
