@@ -20,7 +20,7 @@ from election_replay.election_core.fold.periodic import PER_PEER_ADDRESS, Period
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER, UNKNOWN, Span, Step, merged, spans
 from election_replay.election_core.model import digits
-from election_replay.election_core.model.facts import Fact, LogCut, MemberAddress, TermWentBack
+from election_replay.election_core.model.facts import Fact, LogCut, LogEndedEarlier, MemberAddress, TermWentBack
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller.checks import (
@@ -114,6 +114,8 @@ class BrokerLog:
     service: Service = field(default_factory=Service)
     following: Replication = field(default_factory=Replication)
     controllers_lost: list[FoldEvent] = field(default_factory=list)
+    back: list[tuple[int, FoldEvent, FoldEvent]] = field(default_factory=list)
+    _reached: tuple[int, FoldEvent] | None = None
     _new_master: bool = False
     _caught_up: FoldEvent | None = None
     _prints_ends: bool = False
@@ -138,6 +140,9 @@ class BrokerLog:
         yield from unreached(emit, self.controllers_lost)
         for (node, address), event in sorted(self.members.items()):
             yield MemberAddress(*emit.about(node, event), address=address)
+        for reached, shown, start in self.back:
+            after = start.max_offset or 0
+            yield LogEndedEarlier(*emit.at(start), before=reached, after=after, evidence=(shown.event_id,))
         for cut in self.cuts:
             yield LogCut(
                 *emit.at(cut),
@@ -290,6 +295,7 @@ class BrokerLog:
         self.service.producer(event)
 
     def _on_ha_master(self, event: FoldEvent) -> None:
+        self._reached = None
         self.following.ended(event)
         self.replication.append(Step(event.at, event.by, LEADER, event.term, None, event.event_id, "elected"))
 
@@ -334,7 +340,16 @@ class BrokerLog:
         self.checked.note(cut_point(event, self._comparison.master, self._comparison.replica), event)
         self._comparison.master = self._comparison.replica = None
 
+    def _on_loaded(self, event: FoldEvent) -> None:
+        """Take the end of the log at a start: it is not before what the log had reached, unless the log was cut."""
+        if event.max_offset is not None and self._reached is not None and event.max_offset < self._reached[0]:
+            self.back.append((*self._reached, event))
+        self._reached = None
+
     def _on_caught_up(self, event: FoldEvent) -> None:
+        """Take a slave that copied its master's log, this one, to an offset."""
+        if event.max_offset is not None and (self._reached is None or self._reached[0] < event.max_offset):
+            self._reached = event.max_offset, event
         self._caught_up = event
         self.checked.note(caught_up(event), event)
 
@@ -365,12 +380,14 @@ class BrokerLog:
 
     def _on_cut(self, event: FoldEvent) -> None:
         """Take a slave's line that it cut its log, or had nothing to cut."""
+        self._reached = None
         self.following.ended(event)
         if event.start_offset is not None and not self._prints_ends:
             self.cuts.append(Cut(event.at, event.by, None, event.start_offset, None, True, (event.event_id,)))
         self._compare(event, done=True)
 
     def _on_cut_failed(self, event: FoldEvent) -> None:
+        self._reached = None
         self._comparison.thread = event.thread
         self.following.failed(event)
         self._compare(event, done=False)
@@ -408,6 +425,7 @@ _BROKER_HANDLERS: dict[str, Callable[[BrokerLog, FoldEvent], None]] = {
     "BRK_SSS_CHANGED": BrokerLog._on_set_changed,
     "BRK_CTL_UNREACHABLE": BrokerLog._on_controller_lost,
     "HA_CAUGHT_UP": BrokerLog._on_caught_up,
+    "STORE_LOADED": BrokerLog._on_loaded,
     "HA_SSS_WANTED": BrokerLog._on_set_wanted,
     "HA_ACK_TIMEOUT": BrokerLog._on_ack_timeout,
     "HA_MASTER_STALE": BrokerLog._on_epoch_ahead,

@@ -1,19 +1,19 @@
 """Messages that one master has and another never had: overlaps, unclean elections, cut logs."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from election_replay.election_core.fold.roles import DIED
 from election_replay.election_core.judge.clock import Moment
-from election_replay.election_core.judge.coverage import (
-    counted,
-)
+from election_replay.election_core.judge.completeness import store_went_back
+from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since
 from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, WARNING, RuleId
-from election_replay.election_core.model.facts import LogCut
+from election_replay.election_core.model.facts import LogCut, LogEndedEarlier
 from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.terms import is_larger
@@ -379,6 +379,16 @@ def _held_of(
     source, of_whom = (master.source, f" of {master.name}") if master else ("", "")
     held = f"{led[-1].name}, a slave{of_whom} in epoch {cut.term}, {messages}"
     return held, cut.term, whether_acknowledged(group, source, alone=source not in bound, who="the master")
+
+
+def stores_that_went_back(group: Group) -> Iterator[Finding]:
+    """Yield ``STORE_WENT_BACK``; critical where that broker is the next master, so that nobody has what it had."""
+    for back in group.of(LogEndedEarlier):
+        after = (tenure for tenure in group.tenures if group.clocks.surely_before(since(back), tenure.begin))
+        following = min(after, key=lambda tenure: tenure.begin, default=None)
+        found = store_went_back(group, back, f"byte {back.before}", f"byte {back.after}", None)
+        leads = following is not None and following.source == back.source_node
+        yield replace(found, severity=CRITICAL) if leads else found
 
 
 def losses_coverage(

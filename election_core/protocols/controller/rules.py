@@ -10,13 +10,14 @@ Sources: RocketMQ ``ReplicasInfoManager#electMaster``, ``#alterSyncStateSet``, `
 
 from collections.abc import Iterator
 
+from election_replay.election_core.fold.checks import VIOLATES
 from election_replay.election_core.judge.clock import Clocks
 from election_replay.election_core.judge.coverage import counted, summed, tallies_of
 from election_replay.election_core.judge.group import Group, group_of
 from election_replay.election_core.judge.limits import interrupting
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.model.catalogue import RuleId
-from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.facts import Fact, LogEndedEarlier
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.protocols.controller import decision_rules
 from election_replay.election_core.protocols.controller.decision_rules import SetVersion
@@ -28,6 +29,7 @@ from election_replay.election_core.protocols.controller.losses import (
     losses_coverage,
     overlap_with_cuts,
     roots_of_cuts,
+    stores_that_went_back,
     unclean_elections,
     unclean_finding,
     without_alone,
@@ -84,6 +86,7 @@ def _findings(group: Group, decided: list[Decision], sets: list[SetVersion]) -> 
         yield finding
         causes.update(((cut.since_event, cut.source_node), finding) for cut in cuts)
     yield from data_loss(group, causes, bound)
+    yield from stores_that_went_back(group)
     yield from stuck_replicas(group)
     yield from set_without_master(group, sets)
     yield from epochs_back(group, decided, split)
@@ -106,6 +109,7 @@ def _coverage(
     yield from stuck_coverage(group, found)
     verdicts = [
         *tallies_of(group),
+        *((RuleId.STORE_WENT_BACK, VIOLATES, None, 1) for _ in group.of(LogEndedEarlier)),
         *decision_rules.election_verdicts(group, decided),
         *decision_rules.set_verdicts(group, decided, sets),
         *decision_rules.disagreement_verdicts(group),

@@ -336,4 +336,11 @@ CONTROLLER = (
         _COMMIT_LOG,
         "ACK_RULE",
     ),
+    Decision(
+        "store-kept",
+        "a broker's log never ends earlier than it did, unless it cut it",
+        "DefaultMessageStore#recover",
+        "STORE_WENT_BACK",
+        never_conforms="only what goes back is counted",
+    ),
 )
