@@ -30,7 +30,7 @@ from election_replay.jobs.landing.regrouping import (
     members_apart,
     read_together,
 )
-from election_replay.jobs.landing.reversed_files import read_backwards
+from election_replay.jobs.landing.reversed_files import in_order
 from election_replay.jobs.reading.kinship import (
     groups_by_kinship,
     kinds_of_lines,
@@ -102,9 +102,9 @@ def look(
 
 
 def forwards(layouts: Sequence[InferredLayout], into: Path) -> list[InferredLayout]:
-    """Return the layouts with the files whose newest line comes first turned around, and those of several servers of
-    Redis in parts, in folders below ``into``."""
-    turned = [part for number, layout in enumerate(layouts) for part in read_backwards(layout, into / str(number))]
+    """Return the layouts with the lines of each file in the order in which they were written, and the files of several
+    servers of Redis in parts, in folders below ``into``."""
+    turned = [part for number, layout in enumerate(layouts) for part in in_order(layout, into / str(number))]
     return [part for number, layout in enumerate(turned) for part in read_by_process(layout, into / f"redis-{number}")]
 
 

@@ -1,12 +1,17 @@
-"""Turn around files whose newest line comes first, as log stores export them (Kibana, Splunk, CloudWatch).
+"""Put the lines of a file into the order in which they were written.
 
-Such a file is recognised by its times: they fall from line to line, while a clock that is put back falls once. The
-lines of one record may stand in the order in which they were written or be reversed as well; both are recognised.
+Log stores export the newest line first (Kibana, Splunk, CloudWatch). Such a file is recognised by its times: they fall
+from line to line, while a clock that is put back falls once. The lines of one record, and those of one time, may stand
+in the order in which they were written or be reversed as well; both are recognised.
+
+``cat zookeeper.log zookeeper.log.1`` puts the end of a log before its beginning: all times of the second part are
+before the first one of the file, and end where that one begins. ``sort`` puts lines in the order of their letters.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import groupby, pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -31,6 +36,23 @@ SHARE = 4
 """How many times must fall for each one that rises."""
 
 READ_BACKWARDS = "the newest line comes first: it is read backwards, and lines are counted from its end"
+PARTS = "the end of the log stands before its beginning: its parts are read in the order of their times"
+SORTED = (
+    "its lines are sorted as texts: they are read in the order of their times. The order within one time is lost, and "
+    "what rests on it may be false: ask for the log as it was written"
+)
+
+FEWEST_SORTED = 12
+"""So many first lines in the order of their letters, though their times fall, are no accident."""
+
+FEWEST_TIES = 10
+"""Where times do not fall: so many lines, at least, differ from the line of the same time before them."""
+
+FEWEST_OF_PART = 20
+"""A part of a log has at least so many lines with a time: excerpts that somebody pasted have fewer."""
+
+LONGEST_BREAK = 60
+"""The longest time, in seconds, between the end of one part of a log and the beginning of the next."""
 
 _ISO = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?", re.ASCII)
 _NAMED = re.compile(
@@ -41,6 +63,11 @@ _EPOCH = re.compile(
     r'(?:^|"(?:ts|time|timestamp|@timestamp)" ?: ?"?)(1\d{9})(\d{3}|\d{6}|\d{9}|)(?:\.(\d{1,9}))?\b', re.ASCII
 )
 _HEADING = re.compile(r"(?i)\b(?:@timestamp|timestamp|_time|message|_raw)\b.*[,;\t]|[,;\t].*\b(?:message|_raw|line)\b")
+_NUMBER = re.compile(r"[\da-f]+", re.ASCII)
+_TERM = re.compile(
+    r"(?i)(?:term|epoch|round)\b\\?[\"'():=]{0,3} ?(?:0x)?(\d{1,18})\b|_TERM\] from \d+ to (\d+)", re.ASCII
+)
+"""A term, an epoch or a round, of which the last one in a line is the latest."""
 _INDENTED = re.compile(r"\s+(?:at |\.\.\. )")
 
 Stamp = tuple[str, str]
@@ -65,6 +92,18 @@ def stamp(line: str) -> Stamp | None:
     return None
 
 
+def seconds(time: Stamp) -> float:
+    """Return a stamp as seconds since some day; those of one form have it in common."""
+    form, digits = time
+    whole, fraction = digits[:-9], int(digits[-9:]) / 1e9
+    if form == "epoch":
+        return int(whole) + fraction
+    try:
+        return datetime.strptime(f"2000{whole}"[-14:], "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp() + fraction
+    except ValueError:  # the digits of something else
+        return 0.0
+
+
 def newest_first(lines: Iterable[str]) -> bool:
     """Return True when times fall from line to line: at least FEWEST times, and SHARE times as often as they rise."""
     falls = rises = 0
@@ -84,11 +123,92 @@ def reversed_files(lines: Sequence[str]) -> list[str]:
     heading = [*lines[:1]] if lines and _HEADING.search(lines[0]) and stamp(lines[0]) is None else []
     rest = lines[len(heading) :]
     dated = [stamp(line) is not None for line in rest]
-    if records_reversed(rest, dated):
-        return [*heading, *reversed(rest)]
-    begins = [number for number, is_dated in enumerate(dated) if is_dated or number == 0]
-    records = [rest[begin:end] for begin, end in pairwise([*begins, len(rest)])]
-    return [*heading, *(line for record in reversed(records) for line in record)]
+    turned = records_reversed(rest, dated)
+    records = records_of(rest[::-1]) if turned else records_of(rest)[::-1]
+    if ties_as_written(rest):
+        of_times = groupby(records, key=first_stamp)
+        records = [record for _, of_time in of_times for record in reversed([*of_time])]
+    return [*heading, *(line for record in records for line in record)]
+
+
+def records_of(lines: Sequence[str]) -> list[Sequence[str]]:
+    """Return the records in lines: each begins with a line that has a time."""
+    begins = [number for number, line in enumerate(lines) if number == 0 or stamp(line) is not None]
+    return [lines[begin:end] for begin, end in pairwise([*begins, len(lines)])]
+
+
+def ties_as_written(lines: Sequence[str]) -> bool:
+    """Return True when lines of one time stand in the order in which they were written: their terms rise."""
+    risen = 0
+    dated = ((stamp(line), term) for line in lines if (term := term_in(line)) is not None)
+    for (time, before), (other, after) in pairwise(dated):
+        if time is not None and time == other:
+            risen += (after > before) - (after < before)
+    return risen > 0
+
+
+def term_in(line: str) -> int | None:
+    """Return the last term, epoch or round in a line; None if there is none."""
+    found = _TERM.findall(line)
+    return int("".join(found[-1])) if found else None
+
+
+def sorted_as_texts(lines: Sequence[str]) -> bool:
+    """Return True when lines stand in the order of their letters, and the order of their times would not do that."""
+    if len(lines) < FEWEST_SORTED or any(after < before for before, after in pairwise(lines)):
+        return False
+    dated = [(found, _NUMBER.sub("9", line)) for line in lines if (found := stamp(line)) is not None]
+    falls = any(after[1] < before[1] for (before, _), (after, _) in pairwise(dated))
+    ties = sum(before[0] == after[0] and before[1] != after[1] for before, after in pairwise(dated))
+    return falls or ties >= FEWEST_TIES
+
+
+def by_time(lines: Sequence[str]) -> list[str]:
+    """Return the lines in the order of their times, and those of one time that have a term in the order of these."""
+    found: list[str] = []
+    of_times = groupby(sorted(records_of(lines), key=first_stamp), key=first_stamp)
+    for _, run in of_times:
+        of_time = [*run]
+        terms = [term_in(record[0]) for record in of_time]
+        places = [place for place, term in enumerate(terms) if term is not None]
+        risen = sorted(places, key=lambda place: terms[place] or 0)
+        moved = dict(zip(places, risen, strict=True))
+        found += [line for place in range(len(of_time)) for line in of_time[moved.get(place, place)]]
+    return found
+
+
+def first_stamp(record: Sequence[str]) -> Stamp:
+    """Return the time of a record, as a key to sort by; one without a time is the first."""
+    return stamp(record[0]) or ("", "")
+
+
+def parts_in_order(lines: Sequence[str]) -> list[str] | None:
+    """Return the lines of a log whose parts stand behind one another, the last written one first, in the order in which
+    they were written; None for any other log.
+
+    A part ends at most :data:`LONGEST_BREAK` before the one begins that stands above it.
+    """
+    times = [found for line in lines if (found := stamp(line)) is not None]
+    if len(times) < 2 * FEWEST_OF_PART or len({form for form, _ in times}) > 1:
+        return None
+    parts: list[list[str]] = [[]]
+    spans = [(seconds(times[0]), 0.0, 0)]
+    for line in lines:
+        found = stamp(line)
+        first, last, count = spans[-1]
+        now = seconds(found) if found else last
+        if found and now < first - 1:
+            parts.append([])
+            spans.append((now, now, 1))
+        elif found:
+            spans[-1] = first, max(last, now), count + 1
+        parts[-1].append(line)
+    breaks = [first - last for (first, _, _), (_, last, _) in pairwise(spans)]
+    if not breaks or min(count for _, _, count in spans) < FEWEST_OF_PART:
+        return None
+    if not all(-1 <= between <= LONGEST_BREAK for between in breaks):
+        return None
+    return [line for part in reversed(parts) for line in part]
 
 
 def records_reversed(lines: Sequence[str], dated: Sequence[bool]) -> bool:
@@ -105,39 +225,73 @@ def records_reversed(lines: Sequence[str], dated: Sequence[bool]) -> bool:
     return votes > 0 or (votes == 0 and not dated[0] and dated[-1])
 
 
-def read_backwards(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:
-    """Yield the layout without the files whose newest line comes first, then a layout of these, turned, in ``into``.
+Turn = Callable[[Sequence[str]], Sequence[str]]
+"""A function that returns lines in the order in which they were written."""
+
+
+def in_order(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:
+    """Yield the layout without the files whose lines are not in the order in which they were written, then a layout of
+    these, put into order, in ``into``.
 
     Yields only the layout itself when there are no such files.
     """
     zone = open_landing(layout.root)
-    backwards = [file for file in layout.files if not file.below and is_backwards(file, zone)]
-    if not backwards:
+    found = [(file, order) for file in layout.files if not file.below and (order := disorder(file, zone)) is not None]
+    if not found:
         yield layout
         return
-    kept = [file for file in layout.files if file not in backwards]
-    paths = {file.path for file in backwards}
+    turned = {file.path for file, _ in found}
     yield replace(
         layout,
-        files=kept,
-        read_otherwise=[*layout.read_otherwise, *((path, READ_BACKWARDS) for path in sorted(paths))],
+        files=[file for file in layout.files if file.path not in turned],
+        read_otherwise=[*layout.read_otherwise, *sorted((file.path, how) for file, (how, _) in found)],
     )
-    yield InferredLayout(str(into), [written(file, zone, into) for file in backwards], [])
+    yield InferredLayout(str(into), [written(file, zone, into, turn) for file, (_, turn) in found], [])
 
 
-def is_backwards(file: LogFile, zone: LandingZone) -> bool:
-    """Return True when the newest line of a file comes first, by its first :data:`LOOKED_AT` bytes."""
-    return newest_first(head(zone, file.path, file.size, LOOKED_AT).data.decode("utf-8", "replace").splitlines())
+def disorder(file: LogFile, zone: LandingZone) -> tuple[str, Turn] | None:
+    """Return how the lines of a file stand and what puts them into order; None where they stand as they were written.
+
+    Its first :data:`LOOKED_AT` bytes tell, but for parts of a log: there the last line is older than the first one.
+    """
+    beginning = head(zone, file.path, file.size, LOOKED_AT).data.decode("utf-8", "replace").splitlines()
+    if newest_first(beginning):
+        return READ_BACKWARDS, reversed_files
+    if sorted_as_texts(beginning[:-1]):
+        return SORTED, by_time
+    if file.size <= LARGEST and ends_before_it_begins(beginning, file, zone):
+        parts = parts_in_order(lines_of(file, zone))
+        return (PARTS, lambda _: parts) if parts else None
+    return None
 
 
-def written(file: LogFile, zone: LandingZone, into: Path) -> LogFile:
-    """Write a file with its lines turned around, unpacked, into the folder ``into`` and return it."""
+def ends_before_it_begins(beginning: Sequence[str], file: LogFile, zone: LandingZone) -> bool:
+    """Return True when the last time in a file is before its first one, or in the same second."""
+    first = next(filter(None, map(stamp, beginning)), None)
+    last = next(filter(None, map(stamp, reversed(last_lines(file, zone)))), None)
+    return first is not None and last is not None and first[0] == last[0] and seconds(last) < seconds(first) + 1
+
+
+def last_lines(file: LogFile, zone: LandingZone) -> list[str]:
+    """Return the lines in the last :data:`LOOKED_AT` bytes of a file, unpacked."""
+    end = b""
+    for block in (blocks := Blocks(zone, file.path, file.size)):
+        end = (end + block.data)[-LOOKED_AT:]
+    return (end + blocks.rest).decode("utf-8", "replace").splitlines()
+
+
+def lines_of(file: LogFile, zone: LandingZone) -> list[str]:
+    """Return the lines of a file, unpacked; bytes that are no UTF-8 are surrogates in them."""
     blocks = Blocks(zone, file.path, file.size)
     data = b"".join(block.data for block in blocks) + blocks.rest
-    lines = reversed_files(data.decode("utf-8", "surrogateescape").split("\n")[: None if data[-1:] != b"\n" else -1])
+    return data.decode("utf-8", "surrogateescape").split("\n")[: None if data[-1:] != b"\n" else -1]
+
+
+def written(file: LogFile, zone: LandingZone, into: Path, turn: Turn) -> LogFile:
+    """Write a file with its lines put into order, unpacked, into the folder ``into`` and return it."""
     target = into / unpacked(file.path)
     target.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    text = "".join(f"{line}\n" for line in turn(lines_of(file, zone))).encode("utf-8", "surrogateescape")
     target.write_bytes(text)
     name = file.known_as or Path(unpacked(file.path)).name
     return replace(file, path=unpacked(file.path), size=len(text), known_as=unpacked(name))
