@@ -10,7 +10,7 @@ before the first one of the file, and end where that one begins. ``sort`` puts l
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
 from operator import itemgetter
@@ -52,7 +52,8 @@ FEWEST_OF_PART = 20
 """A part of a log has at least so many lines with a time: excerpts that somebody pasted have fewer."""
 
 LONGEST_BREAK = 60
-"""The longest time, in seconds, between the end of one part of a log and the beginning of the next."""
+"""The longest time, in seconds, between the end of one part of a log and the beginning of the next; and it is no longer
+than one in a part without a line."""
 
 _ISO = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?", re.ASCII)
 _NAMED = re.compile(
@@ -147,10 +148,10 @@ def ties_as_written(lines: Sequence[str]) -> bool:
     return risen > 0
 
 
-def term_in(line: str) -> int | None:
-    """Return the last term, epoch or round in a line; None if there is none."""
+def term_in(line: str) -> float | None:
+    """Return the last term, epoch or round in a line, one to which it rises as half less; None if there is none."""
     found = _TERM.findall(line)
-    return int("".join(found[-1])) if found else None
+    return (int(found[-1][0]) if found[-1][0] else int(found[-1][1]) - 0.5) if found else None
 
 
 def sorted_as_texts(lines: Sequence[str]) -> bool:
@@ -182,33 +183,48 @@ def first_stamp(record: Sequence[str]) -> Stamp:
     return stamp(record[0]) or ("", "")
 
 
+@dataclass(slots=True)
+class Part:
+    """Lines of a log behind one another; the first time among them, the last one, how many there are, and the longest
+    time without a line, in seconds."""
+
+    lines: list[str]
+    first: float
+    last: float
+    dated: int = 0
+    longest: float = 0.0
+
+    def takes(self, line: str, now: float | None) -> None:
+        """Take the next line, with its time."""
+        self.lines.append(line)
+        if now is not None:
+            self.dated += 1
+            self.longest = max(self.longest, now - self.last)
+            self.last = max(self.last, now)
+
+
 def parts_in_order(lines: Sequence[str]) -> list[str] | None:
     """Return the lines of a log whose parts stand behind one another, the last written one first, in the order in which
     they were written; None for any other log.
 
     A part ends at most :data:`LONGEST_BREAK` before the one begins that stands above it.
     """
-    times = [found for line in lines if (found := stamp(line)) is not None]
-    if len(times) < 2 * FEWEST_OF_PART or len({form for form, _ in times}) > 1:
-        return None
-    parts: list[list[str]] = [[]]
-    spans = [(seconds(times[0]), 0.0, 0)]
+    parts: list[Part] = []
+    forms = set()
     for line in lines:
         found = stamp(line)
-        first, last, count = spans[-1]
-        now = seconds(found) if found else last
-        if found and now < first - 1:
-            parts.append([])
-            spans.append((now, now, 1))
-        elif found:
-            spans[-1] = first, max(last, now), count + 1
-        parts[-1].append(line)
-    breaks = [first - last for (first, _, _), (_, last, _) in pairwise(spans)]
-    if not breaks or min(count for _, _, count in spans) < FEWEST_OF_PART:
-        return None
-    if not all(-1 <= between <= LONGEST_BREAK for between in breaks):
-        return None
-    return [line for part in reversed(parts) for line in part]
+        now = seconds(found) if found else None
+        forms |= {found[0]} if found else set()
+        if not parts or (now is not None and now < parts[-1].first - 1):
+            parts.append(Part([], now or 0.0, now or 0.0))
+        part = parts[-1]
+        if now is not None and not part.dated:
+            part.first = part.last = now
+        part.takes(line, now)
+    longest = min(LONGEST_BREAK, max((part.longest for part in parts), default=0.0) + 1)
+    near = all(-1 <= above.first - below.last <= longest for above, below in pairwise(parts))
+    whole = len(parts) > 1 and len(forms) == 1 and min(part.dated for part in parts) >= FEWEST_OF_PART
+    return [line for part in reversed(parts) for line in part.lines] if whole and near else None
 
 
 def records_reversed(lines: Sequence[str], dated: Sequence[bool]) -> bool:

@@ -1,8 +1,15 @@
-"""Files whose newest line comes first are seen by their times, and read from their end."""
+"""Files whose lines are not in the order in which they were written are seen by their times, and read in that order."""
 
 import pytest
 
-from election_replay.jobs.landing.reversed_files import newest_first, reversed_files, stamp
+from election_replay.jobs.landing.reversed_files import (
+    by_time,
+    newest_first,
+    parts_in_order,
+    reversed_files,
+    sorted_as_texts,
+    stamp,
+)
 
 OLDEST_FIRST = [f"2026-03-01 10:00:{second:02} INFO main - line {second}" for second in range(10)]
 WHOLE_SECONDS = [f"2026-03-01 10:00:{line // 7:02} INFO main - line {line}" for line in range(70)]
@@ -66,3 +73,65 @@ def test_times_are_compared_however_they_are_written(earlier: str, later: str) -
     assert before is not None
     assert after is not None
     assert before < after
+
+
+def test_of_equal_times_the_terms_tell_the_order() -> None:
+    """An export that sorts by its times, newest first, keeps lines of one time in the order in which they came."""
+    time = "2026-03-01T10:00:0{}Z"
+    written = [
+        f"{time.format(1)} a is starting a new election at term 1",
+        f"{time.format(1)} a became candidate at term 2",
+        f"{time.format(1)} a became leader at term 2",
+        f"{time.format(2)} a lost leader a at term 3",
+        f"{time.format(3)} a is starting a new election at term 3",
+        f"{time.format(3)} a became candidate at term 4",
+    ]
+    exported = [*written[4:], written[3], *written[:3]]
+    assert newest_first(exported)
+    assert reversed_files(exported) == written
+    assert reversed_files(written[::-1]) == written
+
+
+def test_a_log_whose_end_stands_before_its_beginning_is_read_in_the_order_of_its_parts() -> None:
+    """``cat broker.log broker.1.log``: the newer file first."""
+    lines = [f"2026-03-01 10:{second // 60:02}:{second % 60:02} INFO main - line {second}" for second in range(120)]
+    lines.insert(70, "\tat a.b.C.d(C.java:1)")
+    assert parts_in_order([*lines[61:], *lines[:61]]) == lines
+    assert parts_in_order([*lines[90:], *lines[40:90], *lines[:40]]) == lines
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        pytest.param(
+            range(200, 260), range(100, 160), id="a clock that was put back, and does not reach the beginning"
+        ),
+        pytest.param(range(200, 260), range(180, 240), id="the logs of two members"),
+        pytest.param(range(200, 260), range(190, 200), id="an excerpt"),
+        pytest.param(range(100, 160), range(160, 220), id="a log as it was written"),
+    ],
+)
+def test_other_logs_have_no_parts_in_another_order(first: range, second: range) -> None:
+    lines = [f"2026-03-01 10:{at // 60:02}:{at % 60:02} INFO main - line {at}" for at in (*first, *second)]
+    assert parts_in_order(lines) is None
+
+
+def test_sorted_lines_are_read_in_the_order_of_their_times() -> None:
+    """Lines of Redis begin with the process and its role: sorted, those of a master stand before those of a slave."""
+    written = [
+        *(f"12:S 01 Mar 2026 10:00:0{second}.000 * line {second}" for second in range(7)),
+        *(f"12:M 01 Mar 2026 10:00:1{second}.000 * line {second}" for second in range(7)),
+    ]
+    assert sorted_as_texts(sorted(written))
+    assert by_time(sorted(written)) == written
+    assert not sorted_as_texts(written)
+    assert not sorted_as_texts(OLDEST_FIRST * 4)
+
+
+def test_sorted_lines_of_one_second_are_read_by_their_terms() -> None:
+    time = "2026-03-01 10:00:00 INFO "
+    rises = f"{time}StateMaintainer - n0_[INCREASE_TERM] from 1 to 2"
+    asks = f"{time}StateMaintainer - [n0][CANDIDATE] term=1"
+    follows = f"{time}NettyServerPublicExecutor_4 - [n0][ChangeRoleToFollower] from term: 2"
+    other = f"{time}Other - nothing of terms"
+    assert by_time(sorted([asks, rises, follows, other])) == [asks, other, rises, follows]
