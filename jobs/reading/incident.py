@@ -68,12 +68,12 @@ SILENCES = f"""
     WHERE {OVERLAPPING} AND role = 'unknown' AND start_cause = 'silent' ORDER BY node, start_time LIMIT ?
 """
 SEEN_ROLES = f"""
-    SELECT node, source_node, protocol, role, min(start_time) AS start_time,
+    SELECT node, source_node, protocol, role, leader, min(start_time) AS start_time,
         CASE WHEN count(*) = count(end_time) THEN max(end_time) END AS end_time, count(*) AS spans
     FROM role_intervals WHERE {OVERLAPPING} AND role <> 'unknown'
-    GROUP BY ALL ORDER BY node, source_node, start_time, role
+    GROUP BY ALL ORDER BY node, source_node, start_time, role, leader
 """
-"""SELECT of the roles of each member, with the number of intervals of each."""
+"""SELECT of the roles of each member, and whom it follows, with the number of intervals of each."""
 FINDINGS = f"SELECT {{columns}} FROM findings WHERE {OVERLAPPING} ORDER BY start_time, finding_id"
 DAMAGE = "SELECT finding_id, damage FROM losses WHERE cluster = ? AND replica_group = ? AND damage > 0"
 COLUMNS_OF_A_LIST = (
@@ -129,7 +129,8 @@ HOLES = """
 """
 """SELECT of the first log gap, over a change of leader, of an old leader whose state is unknown; by its own clock."""
 NOW = f"""
-    SELECT *, (SELECT list(struct_pack(node := one.node, role := one.role)) FROM role_intervals AS one
+    SELECT *, (SELECT list(struct_pack(node := one.node, role := one.role, leader := one.leader))
+               FROM role_intervals AS one
                WHERE one.cluster = current.cluster AND one.replica_group = current.replica_group
                    AND one.protocol = current.protocol AND one.end_time IS NULL) AS last_roles
     FROM current WHERE {GROUP} ORDER BY protocol, term, leader

@@ -3,7 +3,7 @@
 Changes of leadership are in the order of their terms, which no clock can reverse; all other entries are sorted by time.
 """
 
-from collections.abc import Iterator, Sized
+from collections.abc import Collection, Iterator, Sized
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -203,7 +203,7 @@ def story(incident: Incident) -> list[StoryEntry]:
         )
         entries.append((at, 1.5 if rose else 0, [StoryEntry(at, words)]))
     entries += [
-        (notice.at, 1, [StoryEntry(notice.at, notice_in_words(incident, notice))])
+        (notice.at, NOTICED, [StoryEntry(notice.at, notice_in_words(incident, notice))])
         for notice in incident.course.notices[:NOTICES_SHOWN]
     ]
     lesser = not entries and not any(finding["severity"] != "info" for finding in incident.findings)
@@ -219,8 +219,12 @@ def story(incident: Incident) -> list[StoryEntry]:
         ]
         if shown:
             entries.append((root["start_time"], 2, shown if shown[0].depth == 0 else [findings[0], *shown]))
-    entries.sort(key=lambda entry: (entry[0], entry[1], entry[2][0].sentence))
+    entries.sort(key=lambda entry: (entry[0], entry[1], "" if entry[1] == NOTICED else entry[2][0].sentence))
     return [entry for _, _, together in entries for entry in together]
+
+
+NOTICED = 1.25
+"""The place of notices among the entries of one time; they stay in the order in which they were written."""
 
 
 def possible_delay(incident: Incident, source: str | None, at: datetime) -> str:
@@ -447,15 +451,16 @@ def beyond(incident: Incident) -> Iterator[str]:
     for (node, source), of_member in groupby(
         incident.course.seen_roles, key=lambda row: (row["node"], row["source_node"])
     ):
-        seen = "; ".join(seen_role_in_words(row) for row in of_member)
+        seen = "; ".join(seen_role_in_words(incident, row) for row in of_member)
         yield f"Seen of {incident.called(node, source)}: {seen}."
 
 
-def seen_role_in_words(row: Row) -> str:
-    """Return a phrase about a role of a member: how often, and from when to when."""
+def seen_role_in_words(incident: Incident, row: Row) -> str:
+    """Return a phrase about a role of a member: whom it follows, how often, and from when to when."""
     often = f" {times(row['spans'])}" if row["spans"] > 1 else ""
     until = f" to {clock(row['end_time'])}" if row["end_time"] else " to the end of its log"
-    return f"{role_word(row['role'], row['protocol'])}{often} from {clock(row['start_time'])}{until}"
+    whom = f" of {incident.called(row['leader'])}" if row["role"] == "follower" and row["leader"] else ""
+    return f"{role_word(row['role'], row['protocol'])}{whom}{often} from {clock(row['start_time'])}{until}"
 
 
 def damage(incident: Incident) -> Iterator[str]:
@@ -554,18 +559,24 @@ def outcome(incident: Incident) -> Iterator[str]:
             if nodes
         ]
         leader = called.get(row["leader"], row["leader"])
-        who = f"{leader} {ROLE_WORDS[row['role']]}" if leader else nobody_leads(incident)
+        followed = {each["leader"] for each in row["last_roles"] or () if each["role"] == "follower"} - {None, *last}
+        who = f"{leader} {ROLE_WORDS[row['role']]}" if leader else nobody_leads(incident, followed)
         as_of = f" ({clock(row['as_of'])})" if row["as_of"] else ""
         yield f"At the end of the logs{as_of} {', '.join([who, *parts])}."
 
 
-def nobody_leads(incident: Incident) -> str:
-    """Return the phrase for an end without a leader: definite only if a finding proves that there was none."""
+def nobody_leads(incident: Incident, followed: Collection[str]) -> str:
+    """Return the phrase for an end without a leader: definite only if a finding proves that there was none. Members may
+    have ``followed`` one of which no log is here."""
     to_the_end = (
         finding["rule"] == RuleId.LEADERLESS and finding["end_time"] is None and finding["certainty"] != POSSIBLE
         for finding in incident.findings
     )
-    return "nobody leads" if any(to_the_end) else "no line says who leads"
+    if any(to_the_end):
+        return "nobody leads"
+    if len(followed) == 1:
+        return f"{incident.called(next(iter(followed)))} leads by the word of others"
+    return "members follow different leaders" if followed else "no line says who leads"
 
 
 def unseen(incident: Incident) -> Iterator[str]:
