@@ -24,8 +24,10 @@ from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.processes import read_by_process
 from election_replay.jobs.landing.regrouping import (
     Source,
+    Span,
     clusters_in,
     in_clusters,
+    logs_in_turn,
     logs_of_one,
     members_apart,
     read_together,
@@ -38,6 +40,7 @@ from election_replay.jobs.reading.kinship import (
     namesakes,
     repeated_files,
     sources_of_several,
+    spans_of_files,
 )
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import Replay, replay
@@ -128,8 +131,8 @@ def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path)
     found = [
         part for number, layout in enumerate(parts) for part in members_apart(layout, speakers, into / str(number))
     ]
-    same, kinds = namesakes(published), kinds_of_lines(published)
-    found = [together(part, same, kinds) for part in found]
+    same, kinds, spans = namesakes(published), kinds_of_lines(published), spans_of_files(published)
+    found = [together(part, same, kinds, spans) for part in found]
     nodes: dict[str, set[str]] = defaultdict(set)
     for file in chain.from_iterable(part.files for part in found):
         nodes[file.cluster].add(file.source_node)
@@ -145,12 +148,15 @@ def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path)
 
 
 def together(
-    layout: InferredLayout, same: Mapping[str, Mapping[Member, list[str]]], kinds: Mapping[Source, frozenset[str]]
+    layout: InferredLayout,
+    same: Mapping[str, Mapping[Member, list[str]]],
+    kinds: Mapping[Source, frozenset[str]],
+    spans: Mapping[Source, Sequence[Span]],
 ) -> InferredLayout:
     """Return the layout with logs of one process read as one node's.
 
     ``same`` are the nodes that speak as one member, as :func:`~jobs.reading.kinship.namesakes` returns them; ``kinds``
-    are those of the lines of each node.
+    are those of the lines of each node, and ``spans`` those of its files.
     """
     nodes: dict[str, str] = {}
     names: dict[str, str] = {}
@@ -158,7 +164,8 @@ def together(
         files = [file for file in layout.files if file.cluster == cluster]
         of_nodes = {node: of for (name, node), of in kinds.items() if name == cluster}
         for sources in members.values():
-            found = logs_of_one(files, sources, of_nodes)
+            of_sources = {node: of for (name, node), of in spans.items() if name == cluster and node in sources}
+            found = logs_of_one(files, sources, of_nodes) or logs_in_turn(sources, of_sources)
             names |= found
             nodes |= dict.fromkeys(found, min(sources, key=lambda source: (len(source), source)))
     return read_together(layout, nodes, names) if nodes else layout

@@ -11,7 +11,8 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from itertools import combinations, takewhile
+from datetime import datetime, timedelta
+from itertools import combinations, pairwise, takewhile
 from pathlib import Path, PurePosixPath
 
 from election_replay.election_core.model.streams import unpacked
@@ -106,6 +107,42 @@ def logs_of_one(files: Sequence[LogFile], nodes: Sequence[str], kinds: Mapping[s
         return {}
     stream = min((file.stream for file in of_nodes), key=lambda stream: (len(stream), stream))
     return {file.path: f"{stream}.{number}" for number, file in enumerate(of_nodes, 1)}
+
+
+NO_BREAK = timedelta(minutes=1)
+"""The longest time between the last line of a member's log in one folder and the first line of its rest in another."""
+
+
+Span = tuple[str, str, datetime, datetime, bool]
+"""(stream, path, first time, last time, begins with the start of a process) of a file."""
+
+
+def rest_of(before: Sequence[Span], after: Sequence[Span]) -> bool:
+    """Return True when the files of one folder are the rest of those of another: each log that both have ends in one,
+    to the second, before it goes on in the other, and one of them does so without a break.
+
+    A log that begins with the start of a process may be of another machine, to which the member moved.
+    """
+    ends = {stream: last for stream, _, _, last, _ in before}
+    goes_on = {stream: first for stream, _, first, _, _ in reversed(after)}
+    breaks = [goes_on[stream] - ends[stream] for stream in ends.keys() & goes_on.keys()]
+    near = bool(breaks) and timedelta(seconds=-1) < min(breaks) <= NO_BREAK
+    return near and not any(starts for stream, _, _, _, starts in after if stream in ends)
+
+
+def logs_in_turn(nodes: Sequence[str], spans: Mapping[str, Sequence[Span]]) -> dict[str, str]:
+    """Return path -> the name under which a file is to be known, where the logs of ``nodes`` that speak as one member
+    follow on each other, as of a host that was renamed; empty where they do not."""
+    in_turn = sorted((spans[node] for node in nodes if spans.get(node)), key=lambda of_node: of_node[0][2])
+    if len(in_turn) != len(nodes) or not all(rest_of(before, after) for before, after in pairwise(in_turn)):
+        return {}
+    files = [(stream, path) for of_node in reversed(in_turn) for stream, path, *_ in reversed(of_node)]
+    older: Counter[str] = Counter()
+    found = {}
+    for stream, path in files:
+        found[path] = f"{stream}.{older[stream]}" if older[stream] else stream
+        older[stream] += 1
+    return found
 
 
 def read_together(layout: InferredLayout, nodes: Mapping[str, str], names: Mapping[str, str]) -> InferredLayout:

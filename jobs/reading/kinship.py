@@ -7,8 +7,10 @@ sentinels may call different masters by one name.
 """
 
 from collections import defaultdict
+from datetime import datetime
 
 from election_replay.election_core.fold.identity import UNIDENTIFIED
+from election_replay.election_core.fold.process_runs import START_KINDS
 from election_replay.jobs.reading.published import Published
 
 WITHOUT_A_GROUP = f"""
@@ -107,6 +109,22 @@ def kinds_of_lines(published: Published) -> dict[tuple[str, str], frozenset[str]
         "SELECT cluster, source_node, list(DISTINCT kind) AS kinds FROM events WHERE kind <> 'TICK' GROUP BY ALL"
     )
     return {(row["cluster"], row["source_node"]): frozenset(row["kinds"]) for row in rows}
+
+
+def spans_of_files(published: Published) -> dict[tuple[str, str], list[tuple[str, str, datetime, datetime, bool]]]:
+    """Return (stream, path, first time, last time, begins with a start) of the files of each source, by (cluster,
+    source), sorted by their times."""
+    rows = published.rows(
+        "SELECT cluster, source_node, stream, source_file, min(event_time) AS since, max(event_time) AS until, "
+        "list_has_any(?, list(kind ORDER BY line_no)[:2]) AS starts FROM events GROUP BY ALL "
+        "ORDER BY since, until, source_file",
+        [sorted(START_KINDS)],
+    )
+    found: dict[tuple[str, str], list[tuple[str, str, datetime, datetime, bool]]] = defaultdict(list)
+    for row in rows:
+        about = row["stream"], row["source_file"], row["since"], row["until"], row["starts"]
+        found[row["cluster"], row["source_node"]].append(about)
+    return found
 
 
 def sentinels_apart(published: Published) -> dict[tuple[str, str], list[list[str]]]:
