@@ -5,6 +5,7 @@ from the outside in. The chain is the one that yields most lines of a known syst
 first chain that at least half of the lines fit, unless it looks like ordinary text.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 from election_replay.election_core.envelopes import export
@@ -64,7 +65,14 @@ def detected(lines: Iterable[str], known: Known) -> Chain:
     for envelope, whole in ((HTML, as_html(lines)), (QUOTED, 2 * len(inside_most(QUOTED, sample)) > len(sample))):
         if whole:
             return (envelope.name, *_best(inside(envelope, sample), known, 1)[1])
-    return _best(sample, known, 0)[1]
+    if chain := _best(sample, known, 0)[1]:
+        return chain
+    dated = [line for line in sample if _CLOCK.search(line)]  # most lines of a pasted text may be those of its writer
+    found = _best(dated, known, 0) if len(dated) < len(sample) and not any(map(known, sample)) else (0, ())
+    return found[1] if found[0] else ()
+
+
+_CLOCK = re.compile(r"\d\d:\d\d:\d\d", re.ASCII)
 
 
 def inside(envelope: Envelope, lines: Iterable[str]) -> list[str]:

@@ -17,6 +17,8 @@ r"""Envelopes written before a line, by containers, syslog, journald and people.
 | ``stern`` | ``zk-0 zookeeper `` | stern; ``stern of namespaces`` with another word first |
 | ``host`` | ``zk1: ``, ``[zk1] ``, ``zk1/zookeeper.log:`` | pdsh, ansible, grep |
 | ``loki`` | ``1772359200000\t2026-03-01T10:00:00Z\t`` | Grafana's download of logs; one time is enough |
+| ``kibana`` | ``Mar 1, 2026 @ 10:00:00.123\tzk-0\t`` | Kibana's table of documents, copied |
+| ``logrus`` | ``time="2026-03-01 10:00:00" level=info msg="..." component=etcd`` | k0s, of the programs that it runs |
 | ``columns`` | ``host\tpod\t2026-03-01T10:00:00Z\t`` | results of a search in a log store, copied as a table |
 | ``indent`` | blanks, ``> ``, ``+`` | quotations in mails and tickets, and patches |
 | ``line number`` | ``  12\t``, ``12:`` | cat -n, nl, less -N, grep -n |
@@ -142,6 +144,24 @@ def of_labels(labels: dict[str, str], text: str, time: int | None) -> Opened:
     )  # fmt: skip
 
 
+_LOGRUS = re.compile(
+    r'time="[^"]{10,40}" level=\w{3,9} msg="((?:[^"\\]|\\.)*)"((?: \w{1,40}=(?:"(?:[^"\\]|\\.)*"|\S*))*)\s*\Z',
+    re.DOTALL,
+)
+
+
+def _logrus(line: str) -> Opened | None:
+    """Open a line that k0s prints of a program, its ``component``; its own lines name none, or no stream."""
+    found = _LOGRUS.match(line)
+    if found is None or " stream=" not in found[2]:
+        return None
+    program = re.search(r" component=(\S+)", found[2])
+    try:
+        return Opened(json.loads(f'"{found[1]}"', strict=False), program=program and program[1])
+    except ValueError:  # a backslash that k0s did not write
+        return None
+
+
 _COMPOSE = pattern(rf"(?P<name>{_NAME})(?:@[\w.-]{{1,255}})? *\|(?: |\Z)")
 _TASK = re.compile(r"(.+\.\d+)\.[a-z0-9]{25}")
 
@@ -244,6 +264,14 @@ PREFIXES = (
     Envelope("compose", _compose),
     Envelope("time stamp", _plain(rf"(?P<time>{_RFC_3339})(?: |\Z)")),
     Envelope("loki", _plain(rf"(?:\d{{13}}(?:\d{{6}})?\t(?:(?P<time>{_RFC_3339})\t)?|{_RFC_3339}\t)")),
+    Envelope(
+        "kibana",
+        _plain(
+            rf"{_MONTH} \d{{1,2}}, \d{{4}} @ \d\d:\d\d:\d\d\.\d{{3}}\t"
+            rf"(?:(?P<node>(?!\d+\t){_NAME})\t)?(?:[\w.-]+\t){{0,2}}"
+        ),
+    ),
+    Envelope("logrus", _logrus),
     Envelope("columns", _plain(rf"(?:{_NAME}\t){{0,2}}(?P<node>(?!\d+\t){_NAME})\t(?={_RFC_3339}\t|{_DAY}\d\d:)")),
     Envelope("stamp of ts", _plain(rf"{_MONTH} [ \d]\d \d\d:\d\d:\d\d(?: |\Z)")),
     Envelope("stamp of svlogd", _plain(r"\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d\.\d{1,9}(?: |\Z)")),

@@ -18,7 +18,8 @@ _DATE_FIRST = re.compile(r"^(?:19|20)\d\d-?[01]\d-?[0-3]\d[._-](?=[A-Za-z])")
 _ROLL = re.compile(r"\.\d+(?=\.|$)")
 
 _COPY = re.compile(
-    r"(?:~|\.(?:bak|old|orig|save|tmp|temp|part|partial|filepart|_COPYING_)| \(\d{1,3}\))\Z", re.IGNORECASE | re.ASCII
+    r"(?:~|(?<=\.log)\.txt|\.(?:bak|old|orig|save|tmp|temp|part|partial|filepart|_COPYING_)| \(\d{1,3}\))\Z",
+    re.IGNORECASE | re.ASCII,
 )
 """Suffixes that editors, people and copying programs add to the name of a file."""
 

@@ -18,6 +18,15 @@ FEWEST = 3
 SHARE = 8
 """At least one line in so many must be as wide as the screen."""
 
+WIDEST = 250
+"""The most columns to which an editor breaks lines."""
+
+FEWEST_WRAPS = 20
+"""So many lines, at least, are continued by the next one in a text whose lines were broken between words."""
+
+NO_BREAK = "\xa0"
+"""The space that pages and documents hold where a line must not be broken."""
+
 _PAGE = re.compile(r"(?i)\s*(?:<!doctype html|<html\b|<pre\b|<body\b|<div\b|<code\b)")
 _BREAK = re.compile(r"(?i)<br ?/?>(?!\n)|</(?:p|pre|div|li|tr|h\d)>(?!\s*\n|\s*</)")
 """The tags that end a line, where it does not end anyway."""
@@ -33,6 +42,25 @@ def width(lines: Sequence[str]) -> int | None:
     behind = [after for line, after in pairwise(lines) if len(line) == widest]
     begins = beginnings(lines, widest)
     return widest if 2 * sum(form(line) in begins for line in behind) < len(behind) else None
+
+
+def words_within(lines: Sequence[str]) -> int | None:
+    """Return the width to which an editor, a mail or ``fold -s`` broke the lines between words; None where none did.
+
+    Then the next word would have been too much for each line that another one continues, and nearly all lines are
+    broken.
+    """
+    widest = max((len(line) for line in lines), default=0)
+    if not NARROWEST <= widest <= WIDEST:
+        return None
+    begins = beginnings(lines, widest)
+    pairs = [(line, after) for line, after in pairwise(lines) if after.strip() and form(after) not in begins]
+    full = sum(
+        not after[0].isspace() and len(line) + 1 + len(after.split(maxsplit=1)[0]) > widest for line, after in pairs
+    )
+    return (
+        widest if len(pairs) >= FEWEST_WRAPS and 3 * len(pairs) > len(lines) and 20 * full >= 19 * len(pairs) else None
+    )
 
 
 def beginnings(lines: Sequence[str], widest: int) -> set[str]:
@@ -59,6 +87,19 @@ def unbroken(lines: Sequence[str], widest: int) -> list[str]:
     return found
 
 
+def rejoined(lines: Sequence[str], widest: int) -> list[str]:
+    """Return the lines as they were before they were broken between words at ``widest`` columns."""
+    begins = beginnings(lines, widest)
+    found: list[str] = []
+    for before, line in pairwise(["", *lines]):
+        word = line.split(maxsplit=1)[0] if line.strip() else ""
+        if found and word and form(line) not in begins and len(before) + 1 + len(word) > widest:
+            found[-1] += f" {line}"
+        else:
+            found.append(line)
+    return found
+
+
 def is_page(beginning: str) -> bool:
     """Return True when a text begins as the HTML source of a page does."""
     return _PAGE.match(beginning) is not None
@@ -66,4 +107,4 @@ def is_page(beginning: str) -> bool:
 
 def text_of_page(page: str) -> str:
     """Return the text of a page of HTML, without its tags and with its character references replaced."""
-    return html.unescape(_TAG.sub("", _BREAK.sub("\n", page)))
+    return html.unescape(_TAG.sub("", _BREAK.sub("\n", page))).replace(NO_BREAK, " ")

@@ -21,11 +21,11 @@ from election_replay.election_core.model import digits
 from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import Blocks, head
-from election_replay.jobs.landing.copied import is_page, text_of_page, unbroken, width
+from election_replay.jobs.landing.copied import NO_BREAK, is_page, rejoined, text_of_page, unbroken, width, words_within
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, is_text, open_landing
 from election_replay.jobs.landing.pasted import DUMPED, members_of
 from election_replay.jobs.landing.recognising import of_kubernetes
-from election_replay.jobs.landing.reversed_files import stamp
+from election_replay.jobs.landing.written_times import stamp
 from election_replay.jobs.landing.years import with_days, with_years, without_day, without_year
 
 LOOKED_AT = 1 << 18
@@ -52,6 +52,10 @@ _PRETTY = re.compile(r"(?:\ufeff)?\s*(?:\[\s*[\[{]|\{[ \t\r]*\n\s*\")")
 _HEADING = re.compile(r'\ufeff?"?[@_A-Za-z][\w.@ ]{0,60}"?(?:[,;\t]"?[@_A-Za-z][\w.@ ]{0,60}"?){1,60}\r?\n')
 _MARKDOWN = re.compile(r"^\|(?:[^|\n]{1,80}\|){2,60}[ \t]*\r?\n\|(?:[ \t]*:?-{2,}:?[ \t]*\|){2,60}", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[ \t]|[>|] )*")
+_QUOTED = re.compile(r"[ \t]{0,4}(?:>[ \t]?)+")
+"""The marks of a quotation before a line."""
+_GERMAN = re.compile(r"^(\W{0,3})(\d\d)\.(\d\d)\.(\d{4})[ T,]{1,2}(?=\d\d:\d\d:\d\d)", re.ASCII)
+"""A date as German, Russian and other people write it; a date with slashes is of unknown order."""
 _BAR = re.compile(r"(?<!\\)\|")
 _ANSWER = re.compile(r'(?:\ufeff)?\s*\{\s*"(?:hits|took|events|results|data|status)"\s*:')
 _GLUED = re.compile(r'(?<=\})[ \t]*(?=\{"(?:level|ts|time|log|timestamp|@timestamp|caller|msg)" ?:)')
@@ -117,14 +121,9 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
         return lines_of_json(text), []
     if is_table(beginning):
         return [as_line(row) for row in rows_of_table(text)], []
-    assumed = []
-    lines = (text_of_page(text) if is_page(beginning) else text).splitlines()
+    lines, assumed = restored(text)
+    changed = is_page(beginning) or NO_BREAK in beginning or any(map(quoted, beginning.splitlines()))
     sample = lines[:SAMPLE]
-    changed = is_page(beginning)
-    if columns := width(sample):
-        lines = unbroken(lines, columns)
-        assumed.append(f"its lines are broken at {columns} columns: they are joined")
-        sample = lines[:SAMPLE]
     if _GLUED.search(beginning):
         lines, changed = [part for line in lines for part in _GLUED.split(line)], True
     stamped = [line for line in sample if stamp(line) is not None]
@@ -138,6 +137,29 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
             lines, how = dated(lines, modified, day)
             assumed.append(how)
     return (lines if changed or assumed else None), assumed
+
+
+def restored(text: str) -> tuple[list[str], list[str]]:
+    """Return the lines of a text as they were before somebody copied them from a page, a mail or a screen, and what is
+    assumed of them."""
+    assumed = []
+    lines = (text_of_page(text) if is_page(text[:LOOKED_AT]) else text.replace(NO_BREAK, " ")).splitlines()
+    if any(map(quoted, lines[:SAMPLE])):
+        lines = [_QUOTED.sub("", line) for line in lines]
+    for broken, joined in ((width, unbroken), (words_within, rejoined)):
+        if columns := broken(lines[:SAMPLE]):
+            lines = joined(lines, columns)
+            assumed.append(f"its lines are broken at {columns} columns: they are joined")
+    written = [line for line in lines[:SAMPLE] if line.strip()]
+    if 2 * sum(_GERMAN.match(line) is not None for line in written) > len(written):
+        lines = [_GERMAN.sub(r"\1\4-\3-\2 ", line) for line in lines]
+        assumed.append("its dates are read as day.month.year")
+    return lines, assumed
+
+
+def quoted(line: str) -> bool:
+    """Return True for a line with a time that stands in a quotation."""
+    return _QUOTED.match(line) is not None and stamp(line) is not None
 
 
 def margin_of(lines: Sequence[str]) -> str:

@@ -24,6 +24,7 @@ from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.plan import head_found
 from election_replay.jobs.landing.recognising import looked_at, of_kubernetes
 from election_replay.jobs.landing.understanding import LOOKED_AT, Understanding
+from election_replay.jobs.landing.written_times import stamp
 from election_replay.jobs.settings.config import Config
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
 
@@ -193,7 +194,8 @@ def of_other_system(entry: Entry, zone: LandingZone, config: Config, by_name: Co
 
     None too for further logs of those systems, among the ones in ``by_name``, whose logs each have a name of their own.
     """
-    if not stream_of(PurePosixPath(entry.path).name).endswith((".log", ".txt", CONSOLE)):
+    log = stream_of(PurePosixPath(entry.path).name).endswith((".log", ".txt", CONSOLE))
+    if not log and not any(map(stamp, beginning(entry, zone).splitlines())):
         return None
     data, problem, _ = head(zone, entry.path, entry.size, looked_at(PurePosixPath(entry.path).name))
     file = LogFile(entry.path, "", "", entry.size, entry.modified)

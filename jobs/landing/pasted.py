@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from election_replay.jobs.landing.reversed_files import stamp
+from election_replay.jobs.landing.written_times import stamp
 
 _PROMPT = r"(?:\[?\w+@[\w.-]{1,80}[: ][^#$\n]{0,80}[#$] |[$#>] ?)?"
 _NAME = r"[A-Za-z0-9][\w.@/-]{0,80}"
@@ -32,6 +32,9 @@ _HEADINGS = tuple(
     )
 )
 """The patterns of headings, each for a whole line; the group ``node`` is the node whose lines follow."""
+
+_OF_TAIL = re.compile(rf"==> {_NAME} <==|==> /{_NAME} <==")
+"""What ``tail -f`` prints before lines of another file than the last ones."""
 
 DUMPED = "==== START logs for container "
 """What ``kubectl cluster-info dump`` prints before the log of a container, among lists of objects in JSON."""
@@ -86,7 +89,8 @@ def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
     """Return (path, lines) of each member whose log stands below a heading in the file ``name``.
 
     Returns an empty list when headings name fewer than two nodes, or when time goes back at fewer than half of the
-    headings: those are then lines of one log that look like headings, unless ``kubectl cluster-info dump`` wrote them.
+    headings: those are then lines of one log that look like headings, unless ``kubectl cluster-info dump`` wrote them
+    or ``tail`` of several files.
     """
     dump = any(line.startswith(DUMPED) for line in lines)
     parts = [(node, below) for node, below in parted(lines) if node or not dump]
@@ -94,7 +98,8 @@ def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
         return []
     times = [[time for line in below if (time := stamp(line))] for _, below in parts]
     back = sum(after[0] < before[-1] for before, after in pairwise(times))
-    if 2 * back < len(parts) - 1 and not dump:
+    of_tail = all(node.startswith("/") or "/" in node or _LOG_FILE.search(node) for node, _ in parts if node)
+    if 2 * back < len(parts) - 1 and not dump and not (of_tail and any(map(_OF_TAIL.fullmatch, lines))):
         return []
     found: dict[str, list[str]] = {}
     for node, below in parts:

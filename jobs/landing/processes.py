@@ -17,7 +17,8 @@ from election_replay.jobs.landing.blocks import Blocks, head
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.reversed_files import LARGEST, LOOKED_AT, stamp
+from election_replay.jobs.landing.reversed_files import LARGEST, LOOKED_AT
+from election_replay.jobs.landing.written_times import stamp
 
 SEPARATE = "it holds the lines of {} servers or sentinels of Redis: each is read apart"
 LEFT_OUT = "; {} lines are left out, of a restart that may be of each of several"

@@ -20,7 +20,8 @@ from election_replay.jobs.landing.blocks import Blocks
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, stem
 from election_replay.jobs.landing.landing_zone import open_landing
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.reversed_files import LARGEST, stamp
+from election_replay.jobs.landing.reversed_files import LARGEST
+from election_replay.jobs.landing.written_times import stamp
 
 Source = tuple[str, str]
 """(cluster, node)."""

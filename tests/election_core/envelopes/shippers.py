@@ -224,6 +224,10 @@ SHIPPERS: dict[str, Shipper] = {
     "svlogd": lambda it: f"{it.at:%Y-%m-%d_%H:%M:%S}.12345 {it.line}",
     "multilog": lambda it: f"@4000000067c2d9b0{it.at:%f}00 {it.line}",
     "klog": lambda it: f"I{it.at:%m%d %H:%M:%S.%f}       1 log.go:16] {it.line}",
+    "kibana": lambda it: f"{it.at:%b} {it.at.day}, {it.at:%Y @ %H:%M:%S.%f}"[:-3] + f"\t{it.node}\t{it.line}",
+    "k0s": lambda it: (
+        f'time="{it.at:%Y-%m-%d %H:%M:%S}" level=info msg={json.dumps(it.line)} component=etcd stream=stderr'
+    ),
     "process without a time": lambda it: f"{PROGRAM}[812]: {it.line}",
     "docker compose in the journal": lambda it: (
         f"{it.at:%b %d %H:%M:%S} host-9 docker-compose[1]: {it.node}  | {it.line}"

@@ -8,8 +8,8 @@ from election_replay.jobs.landing.reversed_files import (
     parts_in_order,
     reversed_files,
     sorted_as_texts,
-    stamp,
 )
+from election_replay.jobs.landing.written_times import stamp
 
 OLDEST_FIRST = [f"2026-03-01 10:00:{second:02} INFO main - line {second}" for second in range(10)]
 WHOLE_SECONDS = [f"2026-03-01 10:00:{line // 7:02} INFO main - line {line}" for line in range(70)]

@@ -1,0 +1,78 @@
+"""Logs that were copied from pages, mails and editors are read as they were written."""
+
+from datetime import UTC, datetime
+from itertools import pairwise
+from textwrap import wrap
+
+import pytest
+
+from election_replay.election_core.model.streams import stream_of
+from election_replay.jobs.landing.copied import rejoined, text_of_page, words_within
+from election_replay.jobs.landing.exports import as_written
+from election_replay.jobs.landing.pasted import members_of
+
+MODIFIED = int(datetime(2026, 3, 2, tzinfo=UTC).timestamp() * 1_000_000)
+LINES = [
+    f'{{"level":"info","ts":"2026-03-01T10:00:{second:02}.000Z","caller":"raft/raft.go:765","msg":"8e9e05c52164694d '
+    f'[logterm: 2, index: {second}] received MsgVoteResp from 8e9e05c52164694d at term 3"}}'
+    for second in range(40)
+]
+
+
+def test_lines_that_an_editor_broke_between_words_are_joined() -> None:
+    broken = [part for line in LINES for part in wrap(line, 80, break_long_words=False, break_on_hyphens=False)]
+    width = words_within(broken)
+    assert width is not None
+    assert rejoined(broken, width) == LINES
+    assert as_written("\n".join(broken), MODIFIED)[0] == LINES
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param(LINES, id="whole lines"),
+        pytest.param([line for each in LINES for line in (each[:90], "\tat a.b.C.d(C.java:1)")], id="stack traces"),
+        pytest.param([f"2026-03-01 10:00:{second:02} INFO main - short" for second in range(40)], id="short lines"),
+    ],
+)
+def test_other_lines_were_not_broken_between_words(lines: list[str]) -> None:
+    assert words_within(lines) is None
+
+
+def test_spaces_of_a_page_that_must_not_be_broken_are_spaces() -> None:
+    page = '<html><body><div class="line"><code>2026-03-01&nbsp;10:00:00&nbsp;INFO&nbsp;x</code></div></body></html>'
+    assert text_of_page(page).strip() == "2026-03-01 10:00:00 INFO x"
+    assert as_written("2026-03-01\xa010:00:00 INFO x\n", MODIFIED)[0] == ["2026-03-01 10:00:00 INFO x"]
+
+
+def test_marks_of_a_quotation_come_off_each_line_that_has_them() -> None:
+    quoted = ">> 2026-03-01 10:00:00 INFO a\n> > 2026-03-01 10:00:01 INFO b\n2026-03-01 10:00:02 INFO c\n"
+    assert as_written(quoted, MODIFIED)[0] == [
+        "2026-03-01 10:00:00 INFO a",
+        "2026-03-01 10:00:01 INFO b",
+        "2026-03-01 10:00:02 INFO c",
+    ]
+    assert as_written("2026-03-01 10:00:00 INFO a > b\n\t> c\n", MODIFIED)[0] is None
+
+
+def test_a_date_with_its_day_first_is_no_name_of_a_host() -> None:
+    lines, assumed = as_written("22.11.2026 06:59:52,672 [myid:1] - INFO a\n", MODIFIED)
+    assert lines == ["2026-11-22 06:59:52,672 [myid:1] - INFO a"]
+    assert assumed == ["its dates are read as day.month.year"]
+
+
+def test_lines_that_tail_follows_in_several_files_are_read_apart() -> None:
+    """Time hardly goes back between them: only the headings tell them apart."""
+    of_file = {name: [f"2026-03-01 10:00:0{at} INFO {name} {at}" for at in range(6)] for name in ("a", "b")}
+    text = []
+    for at in range(6):
+        for name in ("a", "b"):
+            text += ["", f"==> /var/log/{name}/etcd.log <==", of_file[name][at]]
+    assert all(before <= after for before, after in pairwise(line[:19] for line in text if line[:1] == "2"))
+    members = {path: [line for line in lines if line] for path, lines in members_of(text, "tail.txt")}
+    assert members == {f"var/log/{name}/etcd.log": lines for name, lines in of_file.items()}
+
+
+def test_a_text_file_is_the_log_whose_name_it_has() -> None:
+    assert stream_of("broker.log.txt") == stream_of("broker.3.log.txt") == "broker.log"
+    assert stream_of("notes.txt") == "notes.txt"
