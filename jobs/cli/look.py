@@ -85,6 +85,7 @@ def look(
       election-replay look logs --junit verdict.xml --fail-on "critical or LEADERLESS > 5 s"
     """
     from election_replay.jobs.engines.local_engine import LocalEngine
+    from election_replay.jobs.reading.published import Published
     from election_replay.jobs.reading.verdict_files import DEFAULT, condition
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.settings.in_force import in_force
@@ -103,10 +104,13 @@ def look(
     ):
         tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
         done = looked_into(engine, folder, tables, settings, Path(scratch), last)
-        published = printed(done, tables, keep, f"Looked into {folder} in", began)
-        if out:
-            print_line(shared(engine, done, tables, out, settings, Path(scratch)))
-        write_verdicts(published, junit, sarif, when)
+        published = Published(tables, place=keep or KEPT)
+        try:
+            printed(done, published, keep, f"Looked into {folder} in", began)
+            if out:
+                print_line(shared(engine, done, tables, out, settings, Path(scratch)))
+        finally:  # whoever reads what is printed, like head, may be gone before its end
+            write_verdicts(published, junit, sarif, when)
         found = bool(fail_on) and fails(published, str(fail_on), when)
     leave(failed=bool(done.replay.held), unread=bool(done.unread), found=found)
 
@@ -127,11 +131,8 @@ def looked_into(
         raise JobError(*lines) from None
 
 
-def printed(done: "Looked", tables: "Warehouse", keep: str | None, title: str, began: float) -> "Published":
-    """Print the verdict, what was not understood, and what was assumed; return what is published now."""
-    from election_replay.jobs.reading.published import Published
-
-    published = Published(tables, place=keep or KEPT)
+def printed(done: "Looked", published: "Published", keep: str | None, title: str, began: float) -> None:
+    """Print the verdict, what was not understood, and what was assumed."""
     parts = verdict(published, done.skipped), assumptions(done, published), further(published, keep)
     for line in chain(*parts):
         print_line(line)
@@ -139,7 +140,6 @@ def printed(done: "Looked", tables: "Warehouse", keep: str | None, title: str, b
     log_event(f"{title} {seconds:.1f} s", seconds=round(seconds, 1))
     for line in contradictions(done, keep):
         print_line(line)
-    return published
 
 
 def standard_input() -> str:

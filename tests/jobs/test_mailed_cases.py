@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -262,3 +263,17 @@ def test_every_folder_is_described() -> None:
     listed = re.findall(r"^\| ([\w-]+) \|", (MAILED / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert [name for name in listed if name != "folder"] == FOLDERS
     assert SAID.keys() <= set(listed)
+
+
+def test_the_file_for_build_servers_is_written_though_nobody_reads_what_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by ``look FOLDER --junit FILE | head``."""
+
+    def closed(line: str) -> None:
+        raise BrokenPipeError(line)
+
+    monkeypatch.setattr("sys.stdout", sys.stdout)  # which the command closes
+    monkeypatch.setattr("election_replay.jobs.cli.look.print_line", closed)
+    assert main(["look", str(MAILED / "small-removed-member"), "--junit", str(tmp_path / "verdict.xml")]) == 1
+    assert "<testsuite" in (tmp_path / "verdict.xml").read_text(encoding="utf-8")
