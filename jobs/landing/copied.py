@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from election_replay.jobs.landing.written_times import stamp
+
 NARROWEST = 60
 """The fewest columns of a screen."""
 
@@ -23,6 +25,9 @@ WIDEST = 250
 
 FEWEST_WRAPS = 20
 """So many lines, at least, are continued by the next one in a text whose lines were broken between words."""
+
+RARE = 20
+"""One line with a time in so many begins as others do."""
 
 NO_BREAK = "\xa0"
 """The space that pages and documents hold where a line must not be broken."""
@@ -47,20 +52,29 @@ def width(lines: Sequence[str]) -> int | None:
 def words_within(lines: Sequence[str]) -> int | None:
     """Return the width to which an editor, a mail or ``fold -s`` broke the lines between words; None where none did.
 
-    Then the next word would have been too much for each line that another one continues, and nearly all lines are
-    broken.
+    Then the next word would have been too much for each line that another one continues, and most lines are broken.
     """
-    widest = max((len(line) for line in lines), default=0)
+    widest = max(map(len, lines), default=0)
     if not NARROWEST <= widest <= WIDEST:
         return None
-    begins = beginnings(lines, widest)
+    begins = dated_forms(lines)
     pairs = [(line, after) for line, after in pairwise(lines) if after.strip() and form(after) not in begins]
-    full = sum(
-        not after[0].isspace() and len(line) + 1 + len(after.split(maxsplit=1)[0]) > widest for line, after in pairs
-    )
-    return (
-        widest if len(pairs) >= FEWEST_WRAPS and 3 * len(pairs) > len(lines) and 20 * full >= 19 * len(pairs) else None
-    )
+    full = [line for line, after in pairs if not after[0].isspace() and too_much(line, after, widest)]
+    short = sum(len(line) < widest for line in full)  # a screen breaks lines at its last column
+    most = len(pairs) >= FEWEST_WRAPS and 3 * len(pairs) > len(lines) and 20 * len(full) >= 19 * len(pairs)
+    return widest if most and 4 * short > len(full) else None
+
+
+def dated_forms(lines: Sequence[str]) -> set[str]:
+    """Return the :func:`form` of each beginning that lines with a time have: a rare one may be that of a continuation
+    in which another time stands."""
+    found = Counter(form(line) for line in lines if stamp(line[:NARROWEST]) is not None)
+    return {beginning for beginning, count in found.items() if count * RARE > found.total()}
+
+
+def too_much(line: str, after: str, widest: int) -> bool:
+    """Return True when a line has no room for the first word of the next one."""
+    return len(line.rstrip(" ")) + 1 + len(after.split(maxsplit=1)[0]) > widest
 
 
 def beginnings(lines: Sequence[str], widest: int) -> set[str]:
@@ -88,13 +102,16 @@ def unbroken(lines: Sequence[str], widest: int) -> list[str]:
 
 
 def rejoined(lines: Sequence[str], widest: int) -> list[str]:
-    """Return the lines as they were before they were broken between words at ``widest`` columns."""
-    begins = beginnings(lines, widest)
+    """Return the lines as they were before they were broken between words at ``widest`` columns.
+
+    ``fold -s`` leaves the space at the end of a line, and breaks longer words too; an editor drops it.
+    """
+    begins = dated_forms(lines)
+    space = "" if any(line.endswith(" ") for line in lines) else " "
     found: list[str] = []
     for before, line in pairwise(["", *lines]):
-        word = line.split(maxsplit=1)[0] if line.strip() else ""
-        if found and word and form(line) not in begins and len(before) + 1 + len(word) > widest:
-            found[-1] += f" {line}"
+        if found and line.strip() and form(line) not in begins and too_much(before, line, widest):
+            found[-1] += space + line
         else:
             found.append(line)
     return found

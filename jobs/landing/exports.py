@@ -146,7 +146,7 @@ def restored(text: str) -> tuple[list[str], list[str]]:
     lines = (text_of_page(text) if is_page(text[:LOOKED_AT]) else text.replace(NO_BREAK, " ")).splitlines()
     if any(map(quoted, lines[:SAMPLE])):
         lines = [_QUOTED.sub("", line) for line in lines]
-    for broken, joined in ((width, unbroken), (words_within, rejoined)):
+    for broken, joined in ((words_within, rejoined), (width, unbroken)):
         if columns := broken(lines[:SAMPLE]):
             lines = joined(lines, columns)
             assumed.append(f"its lines are broken at {columns} columns: they are joined")

@@ -13,18 +13,35 @@ from election_replay.jobs.landing.pasted import members_of
 
 MODIFIED = int(datetime(2026, 3, 2, tzinfo=UTC).timestamp() * 1_000_000)
 LINES = [
-    f'{{"level":"info","ts":"2026-03-01T10:00:{second:02}.000Z","caller":"raft/raft.go:765","msg":"8e9e05c52164694d '
-    f'[logterm: 2, index: {second}] received MsgVoteResp from 8e9e05c52164694d at term 3"}}'
+    f"2026-03-01 10:00:{second:02}.000000 I | raft: 8e9e05c52164694d [logterm: 2, index: {second}] received MsgVoteResp "
+    "from 8e9e05c52164694d at term 3, and grants its vote to the member that asked for it"
     for second in range(40)
 ]
 
 
 def test_lines_that_an_editor_broke_between_words_are_joined() -> None:
-    broken = [part for line in LINES for part in wrap(line, 80, break_long_words=False, break_on_hyphens=False)]
+    broken = [part for line in LINES for part in wrap(line, 80, break_on_hyphens=False)]
     width = words_within(broken)
     assert width is not None
     assert rejoined(broken, width) == LINES
     assert as_written("\n".join(broken), MODIFIED)[0] == LINES
+
+
+def folded(line: str, width: int) -> list[str]:
+    """Return a line as ``fold -s`` writes it: with the space at the end of each part, and longer words broken too."""
+    parts = []
+    while len(line) > width:
+        at = line.rfind(" ", 0, width) + 1 or width
+        parts.append(line[:at])
+        line = line[at:]
+    return [*parts, line]
+
+
+def test_lines_that_fold_broke_are_joined() -> None:
+    long = [line.replace("received", f"received-{'from-' * 20}") for line in LINES]
+    broken = [part for line in long for part in folded(line, 80)]
+    assert max(map(len, broken)) == 80
+    assert as_written("\n".join(broken), MODIFIED)[0] == long
 
 
 @pytest.mark.parametrize(
