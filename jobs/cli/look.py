@@ -221,6 +221,7 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
     zones = zones_of(published)
     if zones:
         yield f"  Times: {', '.join(zones)}, as these systems write them unless they are told otherwise (--config)"
+    yield from other_zones(published)
     if harmless := sum(file.harmless for file in done.skipped):
         are = "other file is no log" if harmless == 1 else "other files are not logs"
         yield f"  {harmless:,} {are} of interest, by {'its name' if harmless == 1 else 'their names'}"
@@ -273,6 +274,22 @@ def zones_of(published: "Published") -> list[str]:
     rows = published.rows("SELECT DISTINCT read_as FROM landed_files WHERE read_as IS NOT NULL AND lines_event > 0")
     found = {(read.system, read.utc_offset_minutes) for row in rows if (read := named(row["read_as"])) is not None}
     return sorted(f"{system} in UTC{minutes // 60:+03d}:{minutes % 60:02d}" for system, minutes in found)
+
+
+def other_zones(published: "Published") -> Iterator[str]:
+    """Yield the lines that name nodes whose clock differs from the others' by whole quarters of an hour."""
+    for row in published.rows(
+        "SELECT DISTINCT source_node, moved_ms FROM clock_offsets WHERE moved_ms IS NOT NULL ORDER BY ALL"
+    ):
+        quarters = round(row["moved_ms"] / QUARTER_MS)
+        if quarters and abs(row["moved_ms"] - quarters * QUARTER_MS) < NEARLY_MS:
+            hours = f"{abs(quarters) / 4:g} h {'behind' if quarters > 0 else 'ahead of'}"
+            yield f"  {row['source_node']}: its times are {hours} the others': in another time zone, perhaps (--config)"
+
+
+QUARTER_MS = 15 * 60_000
+"""Time zones differ by whole quarters of an hour."""
+NEARLY_MS = 5_000
 
 
 def not_understood(skipped: "Iterable[Skipped]") -> Iterator[str]:

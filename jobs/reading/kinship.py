@@ -79,17 +79,22 @@ def repeated_files(published: Published) -> dict[str, str]:
     Support bundles hold one log several times: as an engine wrote it, as ``kubectl logs`` printed it, and once for each
     host on which the bundle was made. A few lines may be alike in the logs of two members, and many within the same
     second, when both start: they make no copy, unless the files begin alike and are as long. Nor do snapshots of
-    metadata, which have no time in them: a slave's are its master's.
+    metadata, which have no time in them: a slave's are its master's. The last line of a shorter copy may be torn.
     """
     rows = published.rows(
-        "WITH line AS (SELECT DISTINCT path, l.fingerprint, hash(text) AS text, time_resolution_ms >= 1000 AS coarse "
+        "WITH known AS (SELECT path, l.fingerprint, hash(text) AS text, time_resolution_ms >= 1000 AS coarse, "
+        "l.line_no = max(l.line_no) OVER (PARTITION BY path) AS last "
         "FROM log_lines AS l JOIN events AS e USING (cluster, event_id) WHERE kind <> 'TICK' "
         "AND kind NOT LIKE 'META_SNAPSHOT_%'), "
-        "file AS (SELECT *, count(*) OVER (PARTITION BY path) AS lines FROM line) "
+        "line AS (SELECT path, fingerprint, text, coarse, bool_and(last) AS last FROM known GROUP BY ALL), "
+        "file AS (SELECT *, count(*) OVER (PARTITION BY path) AS lines, "
+        "count(*) FILTER (NOT last) OVER (PARTITION BY path) AS whole FROM line) "
         "SELECT a.path, b.path AS other FROM file AS a JOIN file AS b USING (text) "
         "WHERE a.lines >= ? AND (b.lines > a.lines OR b.lines = a.lines AND b.path < a.path) "
         "AND (NOT a.coarse OR (a.fingerprint, a.lines) = (b.fingerprint, b.lines)) "
-        "GROUP BY ALL HAVING count(*) = any_value(a.lines) ORDER BY any_value(b.lines) DESC, b.path",
+        "GROUP BY ALL HAVING count(*) = any_value(a.lines) "
+        "OR count(*) FILTER (NOT a.last) = any_value(a.whole) AND any_value(b.lines) > any_value(a.lines) "
+        "ORDER BY any_value(b.lines) DESC, b.path",
         [COPY_LINES],
     )
     found: dict[str, str] = {}

@@ -191,6 +191,21 @@ def test_lines_of_one_second_in_two_logs_make_no_copy(local: LocalEngine, tmp_pa
     assert [assumed.node for assumed in looked.assumed] == ["n0", "n1"]
 
 
+def test_the_last_line_of_a_copy_may_be_torn(local: LocalEngine, tmp_path: Path) -> None:
+    """A backup that was made while the server wrote ends in half a line, which reads as another one."""
+    log = "".join(
+        f"7:S 26 Nov 2026 12:15:0{second}.613 * FAIL message received from {second:040x} about {second + 9:040x}\n"
+        for second in range(9)
+    )
+    for folder, text in (("redis-1", log), ("backup", log[:-140])):
+        (tmp_path / "mailed" / folder).mkdir(parents=True)
+        (tmp_path / "mailed" / folder / "redis-server.log").write_text(text)
+    looked, _ = told(local, tmp_path / "mailed", tmp_path / "w")
+    [(path, how)] = looked.read_otherwise
+    assert path == "backup/redis-server.log"
+    assert how == "a copy, read once: all its lines are in redis-1/redis-server.log"
+
+
 def test_the_configured_layout_says_whose_a_log_is(local: LocalEngine, tmp_path: Path) -> None:
     for cluster in "ab":
         (tmp_path / "mailed" / cluster / "nodes/n1/logs").mkdir(parents=True)

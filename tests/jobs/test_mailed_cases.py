@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.cli.app import main
+from election_replay.jobs.cli.look import other_zones
 
 MAILED = Path(__file__).parents[1] / "mailed"
 
@@ -35,6 +36,19 @@ SAID = {
     "dledger-preferred-hands-over": (
         r"18:04:53 n0 leads \(term 3\); no line says since when",
         r"18:05:08 n2 becomes leader \(term 4\)",
+    ),
+    "vault-asks-again": (
+        r"asks for votes for term 91",
+        r"vlt-0\.vlt-internal:8201 leads by the word of others, vlt-1\.vlt-internal:8201 \(pod\) follows",
+        r"follower of vlt-0\.vlt-internal:8201 2 times from 07:32:16\.948",
+    ),
+    "etcd-k0s": (
+        r"f7af985960aaaaaa \(seed-7\): hears no leader for its timeout \(term 2\)",
+        r"3d91a6b8c2bbbbbb does not answer its health check",
+    ),
+    "zk-kibana-table": (
+        r"06:53:06\.728 2 \(keeper-1\): loses its leader",
+        r"Seen of 1 \(keeper-0\): candidate from 06:53:06\.935",
     ),
     "consul-journal-one-apart": (r"10\.19\.0\.182:8300 \(infra-consul27\) becomes leader \(term 2173\)",),
     "dledger-votes-refused": (
@@ -277,3 +291,15 @@ def test_the_file_for_build_servers_is_written_though_nobody_reads_what_is_print
     monkeypatch.setattr("election_replay.jobs.cli.look.print_line", closed)
     assert main(["look", str(MAILED / "small-removed-member"), "--junit", str(tmp_path / "verdict.xml")]) == 1
     assert "<testsuite" in (tmp_path / "verdict.xml").read_text(encoding="utf-8")
+
+
+def test_nodes_that_are_whole_hours_off_are_in_another_zone_perhaps() -> None:
+    class Offsets:
+        def rows(self, _: str) -> list[dict[str, object]]:
+            moved = {"n0": -28_799_956, "n1": 5_400_000, "n2": 0, "n3": 3_700_000}
+            return [{"source_node": node, "moved_ms": ms} for node, ms in moved.items()]
+
+    assert [*other_zones(Offsets())] == [  # type: ignore[arg-type]
+        "  n0: its times are 8 h ahead of the others': in another time zone, perhaps (--config)",
+        "  n1: its times are 1.5 h behind the others': in another time zone, perhaps (--config)",
+    ]
