@@ -165,7 +165,7 @@ def together(
         of_nodes = {node: of for (name, node), of in kinds.items() if name == cluster}
         for sources in members.values():
             of_sources = {node: of for (name, node), of in spans.items() if name == cluster and node in sources}
-            found = logs_of_one(files, sources, of_nodes) or logs_in_turn(sources, of_sources)
+            found = logs_of_one(files, sources, of_nodes, of_sources) or logs_in_turn(sources, of_sources)
             names |= found
             nodes |= dict.fromkeys(found, min(sources, key=lambda source: (len(source), source)))
     return read_together(layout, nodes, names) if nodes else layout

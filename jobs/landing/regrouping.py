@@ -90,12 +90,22 @@ TOGETHER = "read as a log of {}, the member that speaks in it"
 _NUMBER = re.compile(r"[-_. ]?\(?\d{1,4}\)?\Z")
 
 
-def logs_of_one(files: Sequence[LogFile], nodes: Sequence[str], kinds: Mapping[str, Set[str]]) -> dict[str, str]:
+Span = tuple[str, str, datetime, datetime, bool]
+"""(stream, path, first time, last time, begins with the start of a process) of a file."""
+
+
+def logs_of_one(
+    files: Sequence[LogFile],
+    nodes: Sequence[str],
+    kinds: Mapping[str, Set[str]],
+    spans: Mapping[str, Sequence[Span]],
+) -> dict[str, str]:
     """Return path -> the name under which a file is to be known, where ``nodes`` that speak as one member are logs of
     one process; empty if they are not.
 
     Each must be a single file of the same folder. They are of one process if no two have a kind of line in common
-    (``kinds`` are those of each), or if they are numbered as rolled files are.
+    (``kinds`` are those of each), or if they are numbered as rolled files are and, by the ``spans`` of each, follow on
+    each other: two members with one id by mistake write at the same time.
     """
     of_nodes = [file for file in files if file.source_node in nodes]
     folders = {PurePosixPath(file.path).parent for file in of_nodes}
@@ -104,18 +114,20 @@ def logs_of_one(files: Sequence[LogFile], nodes: Sequence[str], kinds: Mapping[s
     if all(kinds[node].isdisjoint(kinds[other]) for node, other in combinations(nodes, 2)):
         return {file.path: file.known_as for file in of_nodes}
     names = {stem(file.stream) for file in of_nodes}
-    if {_NUMBER.sub("", name) for name in names} != {min(names, key=len)}:
+    if {_NUMBER.sub("", name) for name in names} != {min(names, key=len)} or write_at_once(nodes, spans):
         return {}
     stream = min((file.stream for file in of_nodes), key=lambda stream: (len(stream), stream))
     return {file.path: f"{stream}.{number}" for number, file in enumerate(of_nodes, 1)}
 
 
+def write_at_once(nodes: Sequence[str], spans: Mapping[str, Sequence[Span]]) -> bool:
+    """Return True when two of the nodes wrote lines in more than one second that both have."""
+    times = sorted((first, last) for node in nodes for _, _, first, last, _ in spans.get(node, ()))
+    return any(last - first > timedelta(seconds=1) for (_, last), (first, _) in pairwise(times))
+
+
 NO_BREAK = timedelta(minutes=1)
 """The longest time between the last line of a member's log in one folder and the first line of its rest in another."""
-
-
-Span = tuple[str, str, datetime, datetime, bool]
-"""(stream, path, first time, last time, begins with the start of a process) of a file."""
 
 
 def rest_of(before: Sequence[Span], after: Sequence[Span]) -> bool:

@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from election_replay.jobs.landing.regrouping import Span, logs_in_turn
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.regrouping import Span, logs_in_turn, logs_of_one
 
 BEGIN = datetime(2026, 3, 1, 10, tzinfo=UTC)
 
@@ -37,3 +38,12 @@ def test_the_log_of_a_host_that_was_renamed_goes_on_in_another_folder() -> None:
 )
 def test_logs_of_two_machines_stay_apart(one: Span, other: Span) -> None:
     assert logs_in_turn(["a", "b"], {"a": [one], "b": [other]}) == {}
+
+
+def test_two_servers_with_one_id_in_numbered_files_write_at_the_same_time() -> None:
+    files = [LogFile(f"{name}.log", "c", name, 1, 0) for name in ("zk", "zk-1")]
+    kinds = {name: frozenset({"ZK_LOOKING"}) for name in ("zk", "zk-1")}
+    rolled = {"zk": [span("zk", 60, 90)], "zk-1": [span("zk-1", 0, 60)]}
+    twins = {"zk": [span("zk", 30, 90)], "zk-1": [span("zk-1", 0, 60)]}
+    assert logs_of_one(files, ["zk", "zk-1"], kinds, rolled) == {"zk.log": "zk.log.1", "zk-1.log": "zk.log.2"}
+    assert logs_of_one(files, ["zk", "zk-1"], kinds, twins) == {}
