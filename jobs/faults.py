@@ -29,6 +29,10 @@ SIGNS = (
         f"there is not enough memory: give the processes more (ulimit -v, the container's limit), {AGAIN}",
     ),
     (
+        re.compile(r"cannot encode str as UTF-8|surrogates not allowed"),
+        "what is asked for is no UTF-8 text: give it in UTF-8",
+    ),
+    (
         re.compile(r"java\.lang\.OutOfMemoryError"),
         f"Spark has not enough memory: give it more (spark.driver.memory, spark.executor.memory), {AGAIN}",
     ),

@@ -107,6 +107,7 @@ class Published:
 
         Raises :class:`JobError` as :meth:`query` does.
         """
+        sql.encode()  # DuckDB takes a text that is no UTF-8 for a call with other arguments
         try:
             statements = duckdb.extract_statements(sql)
             if len(statements) != 1 or statements[0].type not in READING:

@@ -77,7 +77,8 @@ SAID = {
     ),
     "etcd-two-folders-of-one-member": (
         r"19:08:18\.723 3fb5947b3ed5bbbb becomes leader \(term 9\).*It had led until 19:08:11\.500",
-        r"3fb5947b3ed5bbbb leads, a043e4c51f47aaaa follows\.",
+        r"3fb5947b3ed5bbbb leads, a043e4c51f47aaaa \(after\) follows\.",
+        r"after/etcd\.log, before/etcd\.log: read as a log of after, the member that speaks in it",
     ),
     "etcd-warn-only": (
         r"its heartbeats, as leader, are late by 2\.7 s",

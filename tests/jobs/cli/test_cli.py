@@ -283,3 +283,14 @@ def test_a_query_may_compose_names_and_ask_for_them(warehouse: str, capsys: pyte
     ask = ("sql", "--warehouse", warehouse)
     assert "(1 rows)" in said(capsys, *ask, "SELECT * FROM query_table('ter' || 'ms')")
     assert {*TABLES} < {*said(capsys, *ask, "SHOW TABLES", "--limit", "0", "--format", "csv").split()}
+
+
+@pytest.mark.parametrize("command", ["sql", "whois", "explain"])
+def test_what_is_no_utf_8_is_no_fault_of_the_pipeline(
+    warehouse: str, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    """As a shell gives ``$'\\xff'``."""
+    assert main([command, "--warehouse", warehouse, "\udcff"]) == 1
+    answer = capsys.readouterr().err
+    assert "no UTF-8 text" in answer
+    assert "fault of the pipeline" not in answer
