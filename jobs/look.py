@@ -77,7 +77,7 @@ def look(
 
     Raises :class:`~jobs.JobError` when there is nothing that can be read or understood.
     """
-    if not folder or not (Path(folder).is_file() or Path(folder).is_dir()):
+    if not folder or not there(folder) or not (Path(folder).is_file() or Path(folder).is_dir()):
         raise JobError(nothing(folder))
     skipped: list[Skipped] = []
     roots = roots_in(Path(folder), scratch / "unpacked", skipped, day)
@@ -256,11 +256,20 @@ def without(layout: InferredLayout, paths: Collection[str]) -> InferredLayout:
     return replace(layout, files=files, assumed=[node for node in assumed if node.files], unknown=unknown)
 
 
+def there(folder: str | Path) -> bool:
+    """Return True for a path at which something can be looked at; a name may be too long for any."""
+    try:
+        Path(folder).stat()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def nothing(folder: str | Path) -> str:
     """Return the message that there is nothing to look into."""
     if not str(folder):
         return "give a folder, a log or an archive, or - for a text on standard input"
-    if not Path(folder).exists():
+    if not there(folder):
         return f"{folder} is not there: give a folder, a log or an archive, or - for a text on standard input"
     return f"{folder} is neither a folder, nor a log, nor an archive that can be unpacked ({', '.join(PACKED)})"
 

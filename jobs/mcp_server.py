@@ -15,6 +15,7 @@ from mcp.server.mcpserver import MCPServer
 
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.faults import readable, user_message
 from election_replay.jobs.look import look as look_job
 from election_replay.jobs.reading.explain import explain as explained
 from election_replay.jobs.reading.incident import incident as found_incident
@@ -69,7 +70,7 @@ Tool = Callable[..., Iterable[str]]
 
 
 def answering(tool: Tool) -> Callable[..., str]:
-    """Wrap a tool so that its answer fits the budget and a :class:`JobError` becomes an answer."""
+    """Wrap a tool so that its answer fits the budget, and an error is an answer in one line."""
 
     @wraps(tool)
     def answer(*args: object, **named: object) -> str:
@@ -77,6 +78,8 @@ def answering(tool: Tool) -> Callable[..., str]:
             return within(tool(*args, **named))
         except JobError as error:
             return within(["error: " + str(error.args[0]), *map(str, error.args[1:])])
+        except Exception as error:  # noqa: BLE001 - whoever asks is told, and asks again
+            return within([f"error: {user_message(error) or readable(error)}"])
 
     answer.__annotations__ = {**tool.__annotations__, "return": str}
     return answer

@@ -10,7 +10,7 @@ from mcp import StdioServerParameters
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
 
-from election_replay.jobs.mcp_server import BUDGET, SIGNS_A_TOKEN, server, within
+from election_replay.jobs.mcp_server import BUDGET, SIGNS_A_TOKEN, Tools, answering, server, within
 
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "landing" / "master-cut-off")
 GROUP = {"cluster": "master-cut-off", "group": "bs-orders"}
@@ -66,6 +66,14 @@ def test_errors_are_answers(cut_off: str) -> None:
     assert none.startswith("error: ")
     [closed] = asked(None, ("findings", {}))
     assert closed.startswith("error: no warehouse is open")
+
+
+def test_what_no_tool_can_take_is_answered(cut_off: str) -> None:
+    """A name that is too long for a path, and a text that is no UTF-8, as JSON may carry."""
+    tools = Tools(cut_off)
+    assert answering(tools.look)("x" * 3000).startswith("error: ")
+    for tool in (tools.whois, tools.explain, tools.runbook, tools.sql):
+        assert answering(tool)("\udcff").startswith("error: what is asked for is no UTF-8 text")
 
 
 def test_a_long_answer_is_cut_and_says_so(cut_off: str) -> None:
