@@ -266,7 +266,7 @@ def known_by_lines(
     None."""
     path = PurePosixPath(entry.path)
     other = of_kubernetes(beginning(entry, zone))
-    stream = f"{path.name}.txt" if other else stream_of(path.name)  # the name of such a file says nothing
+    stream = f"{path.name}.klog" if other else stream_of(path.name)  # the name of such a file says nothing
     data, problem, _ = head(zone, entry.path, entry.size, looked_at(stream))
     file = LogFile(entry.path, "", "", entry.size, entry.modified, known_as=stream if other else "")
     if problem or head_found(file, data, config).dialect is None:

@@ -140,7 +140,8 @@ def rest_of(before: Sequence[Span], after: Sequence[Span]) -> bool:
     goes_on = {stream: first for stream, _, first, _, _ in reversed(after)}
     breaks = [goes_on[stream] - ends[stream] for stream in ends.keys() & goes_on.keys()]
     near = bool(breaks) and timedelta(seconds=-1) < min(breaks) <= NO_BREAK
-    return near and not any(starts for stream, _, _, _, starts in after if stream in ends)
+    later = bool(before and after) and after[0][2] - before[0][2] > timedelta(seconds=1)
+    return near and later and not any(starts for stream, _, _, _, starts in after if stream in ends)
 
 
 def logs_in_turn(nodes: Sequence[str], spans: Mapping[str, Sequence[Span]]) -> dict[str, str]:

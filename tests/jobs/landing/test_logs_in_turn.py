@@ -32,6 +32,7 @@ def test_the_log_of_a_host_that_was_renamed_goes_on_in_another_folder() -> None:
     [
         pytest.param(span("a", 0, 60), span("b", 30, 90), id="both write at once"),
         pytest.param(span("a", 0, 60), span("b", 70, 90, starts=True), id="a member that moved to another machine"),
+        pytest.param(span("a", 0, 0), span("b", 0, 60), id="both begin in one second"),
         pytest.param(span("a", 0, 60), span("b", 600, 900), id="ten minutes later"),
         pytest.param(span("a", 0, 60), span("b", 61, 90, stream="store.log"), id="other logs"),
     ],
