@@ -381,6 +381,8 @@ def _surely_nobody_led(group: Group, gap: Gap) -> bool:
     begin = gap.lost.latest if gap.lost is not None else gap.begin
     without = {(tenure.node, tenure.term) for tenure, _ in gap.unserved}
     if without:
+        if gap.after is not None:  # it led before it served
+            without.add((gap.after.node, gap.after.term))
         roles = [replace(r, role=CANDIDATE) if (r.leader, r.term) in without else r for r in group.roles]
         group = replace(group, roles=tuple(roles))
     return nobody_led(group, gap.before, gap.after, begin, gap.end)
