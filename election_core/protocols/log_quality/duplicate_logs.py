@@ -22,6 +22,7 @@ from election_replay.election_core.model.facts import (
     SettingPrinted,
     Silence,
     TimeoutConfigured,
+    VotersStated,
     Written,
 )
 from election_replay.election_core.protocols.acting_master.facts import TopicPermission
@@ -37,9 +38,9 @@ _START_UP = SILENCE
 """A log that begins in the middle is compared only after this time: a status line comes every few seconds."""
 _COUNTS = (
     *(RuleChecked, Committed, KnownCommitted, QuorumLost, LeaderKeptRole, TopicPermission, Alive, Silence),
-    *(SettingPrinted, TimeoutConfigured, Written),
+    *(SettingPrinted, TimeoutConfigured, VotersStated, Written),
 )
-"""Facts that sum up a log; they depend on where it begins and ends."""
+"""Facts that sum up a log, or that tell a state when it is first seen; they depend on where it begins and ends."""
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ class ZabLog:
     ballots: list[InitialVote] = field(default_factory=list)
     elected: Elected = field(default_factory=Elected)
     reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
-    heard: list[tuple[str | None, int, int, str]] = field(default_factory=list)
+    heard: list[tuple[str | None, int, int, FoldEvent]] = field(default_factory=list)
     contacts: Contacts = field(default_factory=Contacts)
     passed: PassedVotes = field(default_factory=PassedVotes)
     without_quorum: list[tuple[int, int, int, FoldEvent, bool]] = field(default_factory=list)
@@ -192,7 +192,7 @@ class ZabLog:
         yield from emit.alive()
         yield from _during_leaderships(emit.silences(), roles)
         yield from self._election_facts(emit)
-        yield from self._contact_facts(emit)
+        yield from self._contact_facts(emit, speaker.timing_of(group).us(Timeout.ZK_SYNC_LIMIT))
         yield from self.passed.facts(emit)
         yield from self._loss_facts(emit)
         yield from self._rule_facts(emit)
@@ -211,11 +211,12 @@ class ZabLog:
         for epoch, event in self.reached:
             yield TermRaised(*emit.at(event), term=epoch)
 
-    def _contact_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        for leader, at, by, event_id in self.heard:
-            if leader is None and self._tells_roles:
-                continue  # the line that names it is lost
-            yield LastHeard(*emit.during(leader, at, by, event_id))
+    def _contact_facts(self, emit: FactWriter, sync_limit_us: int) -> Iterator[Fact]:
+        """Yield contacts; only warnings leave a lost leader without a name, and syncLimit is not among them."""
+        for leader, at, by, event in self.heard:
+            silent_us = sync_limit_us if leader is None and "Timeout" in (event.result or "") else 0
+            if leader is not None or not self._tells_roles:
+                yield LastHeard(*emit.during(leader, at - silent_us, by, event.event_id))
         for contact in self.contacts.every:
             yield contact.fact(emit, Timeout.ZK_BROKEN_CONNECTION.us, closed=True)
         for epoch, at, by, event, closed in self.without_quorum:
@@ -382,11 +383,10 @@ class ZabLog:
                 by = event.by - least_us
                 due_us = self._settings.get("tickTime", 0) * 1000 // 2 if most_us else 0
                 self.heard.append(
-                    (leader, min(by, event.at - most_us - Timeout.ZK_HEARD_BEFORE.us), by + due_us, event.event_id)
+                    (leader, min(by, event.at - most_us - Timeout.ZK_HEARD_BEFORE.us), by + due_us, event)
                 )
         elif not self._tells_roles:
-            silent_us = Timeout.ZK_SYNC_LIMIT.us if "Timeout" in (event.result or "") else 0
-            self.heard.append((None, event.at - silent_us - Timeout.ZK_HEARD_BEFORE.us, event.by, event.event_id))
+            self.heard.append((None, event.at - Timeout.ZK_HEARD_BEFORE.us, event.by, event))
         self._step(event, CANDIDATE, None, None, "leader_lost")
 
     def _on_leader_shutdown(self, event: FoldEvent) -> None:
