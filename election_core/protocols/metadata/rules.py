@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from election_replay.election_core.fold.identity import UNIDENTIFIED
 from election_replay.election_core.judge.clock import Clocks, Moment, copier_of
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, group_of, since, until
@@ -242,7 +243,8 @@ class Tables:
 
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
-    """Yield all rows of one broker set."""
+    """Yield all rows of one broker set. Brokers whose set no line names are of no common set: none took over from
+    another one."""
     group = group_of(facts, clocks)
     yield from versions(group)
     tables = Tables(group)
@@ -251,7 +253,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
         Verdicts(RuleId.STALE_REVERSE_SYNC),
         Verdicts(RuleId.METADATA_ROLLBACK),
     )
-    for hand_over in hand_overs(group):
+    for hand_over in hand_overs(group) if facts[0].replica_group != UNIDENTIFIED else ():
         offsets = list(_lost_offsets(hand_over, tables, group, stale, rollback))
         names = list(_lost_names(hand_over, tables, group, rollback))
         root = next(_skipped(hand_over, group, lost=bool(offsets or names), verdicts=skipped), None)

@@ -37,7 +37,15 @@ _NAMES = {sid: name for name, sid in SIDS.items()}
 def truths(world: World) -> list[Truth]:
     """Return everything that a reviewer should be told about a world."""
     parts = (
-        *(_regressions, _stores_that_went_back, _worse_votes, _left_behind, _lost_commits, _without_quorum),
+        *(
+            _regressions,
+            _stores_that_went_back,
+            _worse_votes,
+            _left_behind,
+            _lost_commits,
+            _lost_by_most,
+            _without_quorum,
+        ),
         *(_log_gaps, _storms),
     )
     found = [truth for part in parts for truth in part(world)]
@@ -137,6 +145,24 @@ def _lost_commits(world: World) -> Iterator[Truth]:
         provable = all_is_shown(world) and not back
         claim = _lacked(line.node, epoch)
         yield Truth("COMMITTED_ENTRY_LOST", (line.node,), (epoch,), line.true_us, None, provable, words, claim)
+
+
+def _lost_by_most(world: World) -> Iterator[Truth]:
+    """Yield ``COMMITTED_ENTRY_LOST``: a leader lacks entries of one epoch that a majority had at elections before. It
+    may be claimed; the lines that show what they had may be lost."""
+    entries = _entries(world)
+    for line in lines_of(world, "ZK_ESTABLISHED"):
+        winner = _last_before(entries.get(line.node, []), line)
+        had = [
+            max((entry.zxid for entry in of_node if entry.line.true_us <= line.true_us), default=0)
+            for of_node in entries.values()
+        ]
+        ahead = sorted(zxid for zxid in had if winner is not None and zxid > winner.zxid)
+        if is_majority(len(ahead), len(world.names())) and ahead[0] >> 32 == ahead[-1] >> 32:
+            epoch = line.number("zxid") >> 32
+            words = f"{line.node} was established in epoch {epoch} without entries that a majority had."
+            claim = _lacked(line.node, epoch)
+            yield Truth("COMMITTED_ENTRY_LOST", (line.node,), (epoch,), line.true_us, None, False, words, claim)
 
 
 def _lacked(leader: str, epoch: int) -> Claim:
