@@ -71,20 +71,21 @@ def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
         finding = finding_of(group, lack, summary, _count(leader.index, commit.index), Unit.TRANSACTIONS, found)
         lacking.append(replace(finding, nodes=tuple(node for node in finding.nodes if node != A_CLIENT)))
     yield from lacking
-    yield from (_forgotten(group, lack, held) for lack, held in _held_by_most(group))
+    yield from (_forgotten(group, lack, held) for lack, held in group.once(_held_by_most))
     for cut in _cuts(group):
         if cut.lost is not None:
             yield _cut_finding(group, cut, cut.lost, lacking)
 
 
-def _held_by_most(group: Group) -> Iterator[tuple[Lack, Sequence[LeaderLog]]]:
-    """Yield the leaders whose log does not reach what a majority had held when elections began before, and who held it:
-    as where several servers get older copies of their data at once, even if the same epoch is led anew. Losses that
+def _held_by_most(group: Group) -> list[tuple[Lack, Sequence[LeaderLog]]]:
+    """Return the leaders whose log does not reach what a majority had held when elections began before, and who held
+    it: as where several servers get older copies of their data at once, even if the same epoch is led anew. Losses that
     :func:`lacks` finds are left to it. An entry is lost once."""
     known = {(lack.leader.node, lack.leader.term) for lack in lacks(group, _leader_ends(group), _commits(group))}
     ends = {(end.node, end.event_id): end for end in _leader_ends(group)}
     logs = sorted(((since(log), log) for log in group.of(LeaderLog)), key=lambda held: held[0].by, reverse=True)
     last: dict[str, LeaderLog] = {}
+    found: list[tuple[Lack, Sequence[LeaderLog]]] = []
     for tenure in sorted(group.tenures, key=lambda tenure: tenure.begin):
         while logs and group.clocks.surely_before(logs[-1][0], tenure.begin):
             _, log = logs.pop()
@@ -100,7 +101,9 @@ def _held_by_most(group: Group) -> Iterator[tuple[Lack, Sequence[LeaderLog]]]:
         last = {}
         if (tenure.node, tenure.term) not in known:
             least = furthest[-1]
-            yield Lack(end, KnownCommit(least.who, least.term, least.to_index, least.since_event)), furthest
+            lack = Lack(end, KnownCommit(least.who, least.term, least.to_index, least.since_event))
+            found.append((lack, furthest))
+    return found
 
 
 def _forgotten(group: Group, lack: Lack, held: Sequence[LeaderLog]) -> Finding:
@@ -194,7 +197,7 @@ def loss_tallies(group: Group) -> Iterator[RuleTally]:
     """Yield the tallies of leaders that had all earlier commits, of cuts, and of logs that ended earlier at a start."""
     yield from ((RuleId.STORE_WENT_BACK, VIOLATES, None, 1) for _ in group.of(LogEndedEarlier))
     ends, commits = list(_leader_ends(group)), list(_commits(group))
-    lacking = [*lacks(group, ends, commits), *(lack for lack, _ in _held_by_most(group))]
+    lacking = [*lacks(group, ends, commits), *(lack for lack, _ in group.once(_held_by_most))]
     yield from completeness_tallies(group, ends, commits, lacking)
     for cut in _cuts(group):
         if cut.lost is not None:
