@@ -122,7 +122,7 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
     if is_table(beginning):
         return [as_line(row) for row in rows_of_table(text)], []
     lines, assumed = restored(text)
-    changed = is_page(beginning) or NO_BREAK in beginning or any(map(quoted, beginning.splitlines()))
+    changed = is_page(beginning) or NO_BREAK in beginning or any(map(is_quotation, beginning.splitlines()))
     sample = lines[:SAMPLE]
     if _GLUED.search(beginning):
         lines, changed = [part for line in lines for part in _GLUED.split(line)], True
@@ -144,7 +144,7 @@ def restored(text: str) -> tuple[list[str], list[str]]:
     assumed of them."""
     assumed = []
     lines = (text_of_page(text) if is_page(text[:LOOKED_AT]) else text.replace(NO_BREAK, " ")).splitlines()
-    if any(map(quoted, lines[:SAMPLE])):
+    if any(map(is_quotation, lines[:SAMPLE])):
         lines = [_QUOTED.sub("", line) for line in lines]
     for broken, joined in ((words_within, rejoined), (width, unbroken)):
         if columns := broken(lines[:SAMPLE]):
@@ -157,7 +157,7 @@ def restored(text: str) -> tuple[list[str], list[str]]:
     return lines, assumed
 
 
-def quoted(line: str) -> bool:
+def is_quotation(line: str) -> bool:
     """Return True for a line with a time that stands in a quotation."""
     return _QUOTED.match(line) is not None and stamp(line) is not None
 
