@@ -11,6 +11,8 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 
 from election_replay.jobs import JobError
 from election_replay.jobs.faults import Damaged, user_message
@@ -26,6 +28,9 @@ MISSING = re.compile(r"(?:Table|Table Function|View) with name \"?([^\s\"!]+)\"?
 CATALOGUE = re.compile(r"(?i)\b(?:show|describe|summarize|pragma|information_schema|(?:duckdb|pg|sqlite)_)")
 """Words of queries that list tables and views."""
 BATCH_ROWS = 10_000
+FEW_BYTES = 4 << 20
+"""The data files of a table of at most this many bytes are read once, not by each query: a page asks some twenty, and
+opening a Parquet file takes longer than reading so few rows."""
 READ_ERROR = re.compile(rf"stream registered as '(?:every_)?({'|'.join((*TABLES, *BEFORE))})' failed: (.*)")
 """DuckDB's error if Arrow cannot read a table's files."""
 READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
@@ -211,12 +216,22 @@ def register_table(
     if version is None:
         database.register(name, TABLES[table].arrow_schema().empty_table())
     elif TABLES[table].by_run:
-        database.register(f"every_{name}", warehouse.dataset(table))
-        database.register(pointer, warehouse.dataset(PUBLISHED, pointer_of(warehouse, run)))
+        database.register(f"every_{name}", rows_of(warehouse, table))
+        database.register(pointer, rows_of(warehouse, PUBLISHED, pointer_of(warehouse, run)))
         rows = current_rows_sql(TABLES[table], f"every_{name}", pointer)
         database.execute(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {rows}")
     else:
-        database.register(name, warehouse.dataset(table, version))
+        database.register(name, rows_of(warehouse, table, version))
+
+
+def rows_of(warehouse: Warehouse, table: str, version: int | None = None) -> pa.Table | ds.Dataset:
+    """Return the rows of ``table`` at ``version`` in memory if they are few, otherwise a dataset that queries scan."""
+    found = warehouse.dataset(table, version)
+    files = pa.table(warehouse.opened(table, version).get_add_actions())
+    if (pc.sum(files["size_bytes"]).as_py() or 0) > FEW_BYTES:
+        return found
+    with warehouse.raising_damaged(table):
+        return found.to_table()
 
 
 @contextmanager
