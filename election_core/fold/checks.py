@@ -1,12 +1,12 @@
 """Verdicts of checks on one log: a rule holds, is broken, or cannot be judged; with counts."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from election_replay.election_core.fold.fact_writer import FactWriter
-from election_replay.election_core.model.facts import RuleChecked
+from election_replay.election_core.model.facts import RuleBroken, RuleChecked
 from election_replay.election_core.model.fold_event import FoldEvent
 
 CONFORMS = "conforms"
@@ -15,7 +15,7 @@ UNDECIDABLE = "undecidable"
 
 
 class Verdict(NamedTuple):
-    """The result of a check; ``why`` is the reason of an undecidable one."""
+    """The result of a check; ``why``: the reason of an undecidable one, or a clause that says how a rule is broken."""
 
     rule: str
     says: str
@@ -25,6 +25,11 @@ class Verdict(NamedTuple):
 def either(rule: str, holds: bool) -> Verdict:
     """Return CONFORMS or VIOLATES."""
     return Verdict(rule, CONFORMS if holds else VIOLATES)
+
+
+def violates(rule: str, how: str) -> Verdict:
+    """Return VIOLATES; ``how`` is a clause about the member that wrote the line."""
+    return Verdict(rule, VIOLATES, how)
 
 
 def undecidable(rule: str, why: str) -> Verdict:
@@ -42,9 +47,23 @@ class Checked:
     def note(self, verdict: Verdict | None, event: FoldEvent) -> None:
         """Count a verdict; ``None`` where the check did not apply."""
         if verdict is not None:
-            self.counts[verdict] += 1
             if verdict.says == VIOLATES:
                 self.violations.append((verdict, event))
+                verdict = Verdict(verdict.rule, VIOLATES)
+            self.counts[verdict] += 1
+
+    def broken(self, emit: FactWriter, how: Callable[[str, FoldEvent], str] | None = None) -> Iterator[RuleBroken]:
+        """Yield the lines that break a rule. ``how`` makes the clause from rule and line where a verdict has none."""
+        for verdict, event in self.violations:
+            yield RuleBroken(
+                *emit.at(event),
+                term=event.term,
+                rule=verdict.rule,
+                line=event.kind,
+                why=verdict.why or (how(verdict.rule, event) if how else ""),
+                peer=event.peer,
+                start_offset=event.start_offset,
+            )
 
     def tallied(self, emit: FactWriter, node: str | None) -> Iterator[RuleChecked]:
         """Yield the count of each verdict, dated to the begin of the last run, since its end moves."""

@@ -366,13 +366,20 @@ class RuleChecked(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
-class LineBrokeRule(Fact):
-    """A line of ``node`` breaks the ``rule``; ``term`` is the term or epoch in that line. Protocols add more fields."""
+class RuleBroken(Fact):
+    """A line of ``node``, of the kind ``line``, breaks the ``rule``; ``why`` is a clause that says how.
 
-    kind: ClassVar[str] = ""
+    ``term`` is the term or epoch in that line, ``peer`` another member, ``start_offset`` a place in a log (bytes).
+    """
+
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
 
     term: int | None
     rule: str
+    line: str
+    why: str
+    peer: str | None
+    start_offset: int | None
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -169,7 +169,6 @@ PROTOCOLS: tuple[Protocol, ...] = (
     Protocol(
         name=quorum_log.PROTOCOL,
         folds=(Fold(quorum_log.QuorumLog, quorum_log.KINDS, whole_process, tells_roles=quorum_log.TELLS_ROLES),),
-        facts=kraft_facts.KINDS,
         judge=quorum_rules.judge,
         causal_pairs=kraft_causality.causal_pairs,
     ),
@@ -183,7 +182,7 @@ PROTOCOLS: tuple[Protocol, ...] = (
                 tells_roles=partition_log.TELLS_ROLES,
             ),
         ),
-        facts=kraft_facts.PARTITION_KINDS,
+        facts=_kinds_in(kraft_facts),
         judge=partition_rules.judge,
     ),
     *(

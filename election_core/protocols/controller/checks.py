@@ -126,3 +126,32 @@ def acknowledgements(event: FoldEvent, all_ack: FoldEvent | None) -> Verdict | N
     if all_ack is None or all_ack.kind == "CFG_REPLACE":
         return undecidable(RuleId.ACK_RULE, "allAckInSyncStateSet is not in the log, or was changed at run time")
     return either(RuleId.ACK_RULE, (event.count == ALL) == (needed_acks(all_ack.value == "true") == ALL))
+
+
+# -- sentences ---------------------------------------------------------------------------------------------------------
+
+_BROKEN = {
+    "JR_ELECT": "The election of epoch {line.term} does not follow from its request: {line.node} won, {asked} had "
+    "asked",
+    NOBODY_ELECTED: "A request of broker {asked} left the set without a master, which only the controllers' own may do",
+    "CTL_SSS_NOT_MASTER": "A wanted SyncStateSet was refused because {line.peer} was not the master, which it was",
+    "CTL_SSS_MASTER_EPOCH": "A wanted SyncStateSet was refused for another master epoch, although it had {line.term}",
+    "CTL_SSS_EPOCH": "A wanted SyncStateSet was refused for another epoch of the set, although it had the recorded one",
+    "HA_CAUGHT_UP": "called slave {line.peer} caught up at {line.max_offset}, below its confirm offset or the start "
+    "{line.start_offset} of its epoch",
+    "HA_SSS_WANTED": "wanted a SyncStateSet without the slave that it had just called caught up",
+    "EPOCH_APPEND_ERR": "left epoch {line.term} out of its record of epochs, although it is beyond the last one, or "
+    "the last one had been cut off its log",
+    "HA_CLIENT_CUT_AT": "parts its log from its master's at {line.start_offset}, which is not where their epochs part",
+    "HA_MASTER_STALE": "refused the role of master of epoch {line.term}, although its store knows no later one",
+    "HA_SLAVE_STALE": "refused the role of slave in epoch {line.term}, although its store knows no later one",
+    "HA_ACK_TIMEOUT": "waited for {line.count} acknowledgements (-1: all of the set), against allAckInSyncStateSet",
+}
+SAID_BY_CONTROLLERS = frozenset({"JR_ELECT", *SET_REFUSALS})
+"""Lines whose text is a sentence of its own, and not a clause about the broker that wrote it."""
+
+
+def clause(_: str, line: FoldEvent) -> str:
+    """Return how a line breaks the only rule that is checked on lines of its kind."""
+    words = _BROKEN[NOBODY_ELECTED if line.decision == NOBODY_ELECTED else line.kind]
+    return words.format(line=line, asked=line.broker_id or "nobody")

@@ -20,6 +20,7 @@ from election_replay.election_core.protocols.controller.checks import (
     ELECTED,
     NOBODY_ELECTED,
     SET_REFUSALS,
+    clause,
     requested_election,
     set_refused,
 )
@@ -27,7 +28,7 @@ from election_replay.election_core.protocols.controller.facts import (
     ControllerLed,
     Decision,
 )
-from election_replay.election_core.protocols.controller.log import PROTOCOL, broken_rules, code_fact, merged_in_lives
+from election_replay.election_core.protocols.controller.log import PROTOCOL, code_fact, merged_in_lives
 
 SET_CHANGED = "SET_CHANGED"
 ID_APPLIED = "ID_APPLIED"
@@ -123,7 +124,7 @@ class ControllerLog:
         for group, checked in sorted(self.checked.items()):
             emit = self._about(group, speaker, stream)
             yield from checked.tallied(emit, None)
-            yield from broken_rules(emit, checked)
+            yield from checked.broken(emit, clause)
 
     def _led(self, emit: FactWriter) -> Iterator[Fact]:
         """Yield the times in which this controller led, as facts about one broker set."""

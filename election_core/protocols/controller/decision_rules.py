@@ -13,17 +13,13 @@ from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIO
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group, since
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
+from election_replay.election_core.model.facts import RuleBroken
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
-from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
+from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED, SAID_BY_CONTROLLERS
 from election_replay.election_core.protocols.controller.controller_log import IDS_CLEANED, SET_CHANGED
-from election_replay.election_core.protocols.controller.facts import (
-    ControllerRuleBroken,
-    Decision,
-    EpochAhead,
-    SetRefused,
-)
+from election_replay.election_core.protocols.controller.facts import Decision, EpochAhead, SetRefused
 from election_replay.election_core.protocols.controller.tables import (
     ALTER_FAILED,
     FENCED_MASTER_EPOCH,
@@ -103,7 +99,7 @@ def _wrong(
     rule: RuleId,
     key: tuple[object, ...],
     severity: str,
-    proof: Iterable[Decision | SetRefused | EpochAhead | ControllerRuleBroken],
+    proof: Iterable[Decision | SetRefused | EpochAhead | RuleBroken],
     summary: str,
     implied_by: str | None = None,
 ) -> Finding:
@@ -324,46 +320,19 @@ def _rightly_refused(fact: SetRefused, decided: Iterable[Decision], sets: list[S
 
 # -- single lines ------------------------------------------------------------------------------------------------
 
-_BROKEN = {
-    "JR_ELECT": "The election of epoch {term} does not follow from its request: {peer} won, {asked} had asked",
-    NOBODY_ELECTED: "A request of broker {asked} left the set without a master, which only the controllers' own may do",
-    "CTL_SSS_NOT_MASTER": "A wanted SyncStateSet was refused because {peer} was not the master, which it was",
-    "CTL_SSS_MASTER_EPOCH": "A wanted SyncStateSet was refused for another master epoch, although it had {term}",
-    "CTL_SSS_EPOCH": "A wanted SyncStateSet was refused for another epoch of the set, although it had the recorded one",
-    "HA_CAUGHT_UP": "Master {name} called slave {peer} caught up at {end}, below its confirm offset or the start "
-    "{start} of its epoch",
-    "HA_SSS_WANTED": "Master {name} wanted a SyncStateSet without the slave that it had just called caught up",
-    "EPOCH_APPEND_ERR": "{name} left epoch {term} out of its record of epochs, although it is beyond the last one, or "
-    "the last one had been cut off its log",
-    "HA_CLIENT_CUT_AT": "{name} parts its log from its master's at {start}, which is not where their epochs part",
-    "HA_MASTER_STALE": "{name} refused the role of master of epoch {term}, although its store knows no later one",
-    "HA_SLAVE_STALE": "{name} refused the role of slave in epoch {term}, although its store knows no later one",
-    "HA_ACK_TIMEOUT": "{name} waited for {count} acknowledgements (-1: all of the set), against allAckInSyncStateSet",
-}
-
 _LOSES_DATA = frozenset({"HA_CLIENT_CUT_AT"})
 
 
 def broken_lines(group: Group) -> Iterator[Finding]:
     """Yield the rules broken by a single line, each once: JRaft controllers print a line on every node, and again."""
     seen: set[tuple[object, ...]] = set()
-    for fact in group.of(ControllerRuleBroken):
-        kind = fact.line
-        key = (kind, fact.term, fact.peer) if kind == "JR_ELECT" else (kind, fact.since_event)
-        if key in seen:
-            continue
-        seen.add(key)
-        words = _BROKEN[NOBODY_ELECTED if fact.decision == NOBODY_ELECTED else kind].format(
-            name=fact.who,
-            term=fact.term,
-            peer=fact.peer,
-            asked=fact.broker_id or "nobody",
-            start=fact.start_offset,
-            end=fact.end_offset,
-            count=fact.count,
-        )
-        severity = CRITICAL if kind in _LOSES_DATA else WARNING
-        yield _wrong(group, RuleId(fact.rule), key, severity, (fact,), words)
+    for fact in group.of(RuleBroken):
+        key = (fact.line, fact.term, fact.why) if fact.line == "JR_ELECT" else (fact.line, fact.since_event)
+        if key not in seen:
+            seen.add(key)
+            severity = CRITICAL if fact.line in _LOSES_DATA else WARNING
+            words = fact.why if fact.line in SAID_BY_CONTROLLERS else f"{fact.who} {fact.why}"
+            yield _wrong(group, RuleId(fact.rule), key, severity, (fact,), words)
 
 
 def epochs_ahead(group: Group, implied_by: str | None) -> Iterator[Finding]:

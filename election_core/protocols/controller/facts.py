@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from election_replay.election_core.model.facts import Fact, LineBrokeRule
+from election_replay.election_core.model.facts import Fact
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -132,22 +132,3 @@ class AcksTimedOut(Fact):
     count: int
     end_offset: int | None
     all_of_set: bool
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class ControllerRuleBroken(LineBrokeRule):
-    """A line of the kind ``line`` breaks the ``rule``.
-
-    It prints an epoch (``term``), the winner, slave or master that it is about (``peer``), the broker that asked
-    (``broker_id``), the ``decision`` or result, offsets in bytes, and a ``count`` of acknowledgements (-1: all).
-    """
-
-    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "broker_id", "rule")
-
-    peer: str | None
-    broker_id: str | None
-    decision: str | None
-    start_offset: int | None
-    end_offset: int | None
-    count: int | None
-    line: str

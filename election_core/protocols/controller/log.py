@@ -26,6 +26,7 @@ from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.controller.checks import (
     acknowledgements,
     caught_up,
+    clause,
     cut_point,
     epoch_ahead,
     epoch_refused,
@@ -36,7 +37,6 @@ from election_replay.election_core.protocols.controller.facts import (
     AckSetting,
     AcksTimedOut,
     AllAck,
-    ControllerRuleBroken,
     EpochAhead,
     RegisterCode,
     SetRefused,
@@ -184,7 +184,7 @@ class BrokerLog:
         for event in self.first_sets:
             self.checked.note(first_set(event, emit.node_at(event.at)), event)
         yield from self.checked.tallied(emit, None)
-        yield from broken_rules(emit, self.checked)
+        yield from self.checked.broken(emit, clause)
         yield from _timed_out(emit, self.timeouts)
         shown = all_ack or next((event for event in self.timeouts if event.count == ALL), None)
         if shown is not None:
@@ -456,23 +456,6 @@ def merged_in_lives(steps: list[Step], incarnations: list[Incarnation]) -> list[
     for number in sorted({incarnation_at(incarnations, step.at) for step in steps}):
         kept += merged([step for step in steps if incarnation_at(incarnations, step.at) == number])
     return kept
-
-
-def broken_rules(emit: FactWriter, checked: Checked) -> Iterator[Fact]:
-    """Yield a fact for each line that breaks a rule."""
-    for verdict, event in checked.violations:
-        yield ControllerRuleBroken(
-            *emit.at(event),
-            term=event.term,
-            peer=event.node if event.kind == "JR_ELECT" else event.peer,
-            broker_id=event.broker_id,
-            decision=event.decision or event.result,
-            rule=verdict.rule,
-            start_offset=event.start_offset,
-            end_offset=event.max_offset,
-            count=event.count,
-            line=event.kind,
-        )
 
 
 def code_fact(emit: FactWriter, code: str, noted: Timestamped, *, accepted: bool) -> Iterator[Fact]:

@@ -13,7 +13,7 @@ from election_replay.election_core.judge.outages import change_of
 from election_replay.election_core.judge.overlap import Overlap, overlap_coverage, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, INFO, POSSIBLE, WARNING, RuleId
-from election_replay.election_core.model.facts import LogCut, LogEndedEarlier
+from election_replay.election_core.model.facts import LogCut, LogEndedEarlier, RuleBroken
 from election_replay.election_core.model.measures import LostFrom, Unit
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.terms import is_larger
@@ -28,7 +28,7 @@ from election_replay.election_core.protocols.controller.acknowledgements import 
 from election_replay.election_core.protocols.controller.checks import ELECTED
 from election_replay.election_core.protocols.controller.decision_rules import SetVersion
 from election_replay.election_core.protocols.controller.epochs import controllers_back
-from election_replay.election_core.protocols.controller.facts import AllAck, ControllerRuleBroken, Decision
+from election_replay.election_core.protocols.controller.facts import AllAck, Decision
 from election_replay.election_core.protocols.controller.record import elections_of
 
 GRAVITY = (INFO, WARNING, CRITICAL)
@@ -88,9 +88,9 @@ def _parted_wrongly(group: Group, cut: LogCut) -> bool:
     return any(fact.start_offset == cut.cut_to for fact in _wrong_records(group, cut))
 
 
-def _wrong_records(group: Group, cut: LogCut) -> Iterator[ControllerRuleBroken]:
+def _wrong_records(group: Group, cut: LogCut) -> Iterator[RuleBroken]:
     """Yield the epochs that members had wrongly left out of their records before two logs were compared."""
-    for fact in group.of(ControllerRuleBroken):
+    for fact in group.of(RuleBroken):
         if fact.line == "EPOCH_APPEND_ERR" and group.clocks.elapsed(since(fact), since(cut))[1] > 0:
             yield fact
 
@@ -111,7 +111,7 @@ def without_alone(group: Group, decided: list[Decision], sets: list[SetVersion])
     This requires that every master came from the set of the one before, and so holds what that one acknowledged. It is
     empty after an unclean election, when the controllers lost part of their record, or where replication broke a rule.
     """
-    broken = any(fact.rule in (RuleId.REPLICATION_RULE, RuleId.ACK_RULE) for fact in group.of(ControllerRuleBroken))
+    broken = any(fact.rule in (RuleId.REPLICATION_RULE, RuleId.ACK_RULE) for fact in group.of(RuleBroken))
     lost = any(controllers_back(group, decided)) or decision_rules.sets_twice(group, decided)
     if broken or lost or unclean_elections(decided, sets):
         return frozenset()

@@ -25,4 +25,4 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 def judge_raft(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """Yield all rows of one group of HashiCorp's Raft library."""
-    yield from raft_family.rows_of(group_of(facts, clocks), (), raft_family.end_of_all_logs)
+    yield from raft_family.rows_of(group_of(facts, clocks), raft_family.end_of_all_logs)

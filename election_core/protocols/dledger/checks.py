@@ -381,3 +381,47 @@ def broker_id(event: FoldEvent, member: str | None) -> Verdict | None:
     if number is None or event.broker_id is None:
         return None
     return either(RuleId.BROKER_ROLE_RULE, event.broker_id == str(number + 1))
+
+
+# -- sentences ---------------------------------------------------------------------------------------------------------
+
+_BROKEN = {
+    RuleId.LEADER_WITHOUT_QUORUM: "called its round of term {term} passed with {granted} of {needed} votes",
+    RuleId.WRONG_VOTE_RESULT: "was answered {answer} by {peer} in term {term}, which the rules of voting do not allow",
+    RuleId.HEARTBEAT_RULE: "gave its leader up before two heartbeat intervals without a heartbeat had passed",
+    RuleId.TRANSFER_RULE: "ended a transfer of leadership in term {term} (asked in term {before}) with an answer "
+    "that does not follow from role and term",
+    "DLB_ROLE_END": "followed its member's change to {role} in term {term} with a store of another role",
+    "DLB_SLAVE_BEGIN": "became slave with another broker id than the one after its member's number",
+    "PASSED": "called its round of term {term} passed, which does not follow from its answers",
+    "REVOTE_IMMEDIATELY": "asked again at once in term {term}, although it needs {needed} and had {granted} granted "
+    "and {not_ready} from voters that were not ready, or too few answers that count",
+    "WAIT_TO_VOTE_NEXT": "went on to the term after {term}, although too few answers counted for that",
+    "WAIT_TO_REVOTE": "held to term {term}, although enough answers counted and nobody had a leader",
+    "DL_TERM_UP": "raised its term from {before} to {term}, not to the largest that it had heard of",
+    "DL_VOTE_PARSED": "held one more round in term {term} after a round in which nobody could win",
+    "DL_TO_CANDIDATE": "became candidate of term {before} in the larger term {term}",
+    "DL_TO_CANDIDATE_SKIPPED": "did not become candidate of term {before} in term {term}",
+    "DL_TO_LEADER": "became leader of term {before} in term {term}",
+    "DL_TO_LEADER_SKIPPED": "did not become leader of term {before} in term {term}",
+    "DL_TO_FOLLOWER": "followed a leader of term {before} in term {term}",
+}
+"""The clause about a line: by its rule, else by its result, else by its kind."""
+
+
+def clause(rule: str, line: FoldEvent) -> str:
+    """Return the clause that says how a line breaks a rule."""
+    answer = line.result or line.kind
+    words = _BROKEN.get(rule) or _BROKEN.get(answer if rule == RuleId.WRONG_ROUND_RESULT else line.kind)
+    needed = majority(line.member_count) if line.member_count else None
+    return (words or "broke the rule {rule}").format(
+        rule=rule,
+        term=line.term,
+        before=line.from_term,
+        peer=line.peer,
+        role=line.role,
+        answer=answer,
+        granted=line.accepted,
+        not_ready=line.not_ready,
+        needed=needed,
+    )

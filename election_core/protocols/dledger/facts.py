@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from election_replay.election_core.model.facts import Fact, LineBrokeRule
+from election_replay.election_core.model.facts import Fact
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -15,26 +15,6 @@ class StrangerMet(Fact):
 
     peer: str | None
     why: str
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class VotingRuleBroken(LineBrokeRule):
-    """A line of ``node``, of the kind ``line``, breaks the ``rule``.
-
-    It prints its ``term``, the term before or asked for (``term_before``), the ``answer`` or result, how many voters
-    ``granted`` and were ``not_ready`` of the ``needed`` majority, and the ``role`` that a broker takes.
-    """
-
-    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("role", "term", "peer", "rule")
-
-    role: str | None
-    peer: str | None
-    answer: str
-    granted: int | None
-    needed: int | None
-    term_before: int | None
-    not_ready: int | None
-    line: str
 
 
 @dataclass(slots=True, unsafe_hash=True)

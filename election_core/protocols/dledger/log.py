@@ -63,6 +63,7 @@ from election_replay.election_core.protocols.dledger.checks import (
     answers_of,
     broker_id,
     broker_role,
+    clause,
     follower_timeout,
     is_doubtful,
     is_impossible,
@@ -81,7 +82,6 @@ from election_replay.election_core.protocols.dledger.facts import (
     CommittedCut,
     QueuesCut,
     StrangerMet,
-    VotingRuleBroken,
 )
 from election_replay.election_core.protocols.dledger.tables import (
     ACCEPT,
@@ -378,27 +378,13 @@ class DledgerLog(VotingLog):
         return self.group or identity.setting("dLegerGroup") or speaker.broker_set or UNIDENTIFIED
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        for verdict, event in self.checked.violations:
-            yield VotingRuleBroken(
-                *emit.at(event),
-                role=event.role,
-                term=event.term,
-                peer=event.peer,
-                answer=event.result or event.kind,
-                rule=verdict.rule,
-                granted=event.accepted,
-                needed=majority(event.member_count) if event.member_count else None,
-                term_before=event.from_term,
-                not_ready=event.not_ready,
-                line=event.kind,
-            )
         for (why, stranger), event in sorted(self.strangers.items(), key=lambda item: (item[0][0], item[0][1] or "")):
             yield StrangerMet(*emit.at(event), peer=stranger, why=why)
         for rounds, without_ms, event in self.as_leader.kept:
             yield LeaderKeptRole(*emit.at(event), term=event.term, without_quorum_ms=without_ms, rounds=rounds)
 
     def _election_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        yield from self.vote_facts(emit)
+        yield from self.vote_facts(emit, clause)
         for refusal in self.refusals.values():
             yield VoteRefused(
                 *emit.about(refusal.candidate, refusal),

@@ -11,10 +11,10 @@ from election_replay.election_core.judge.completeness import as_grave_as_losses
 from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.group import Group, group_of
 from election_replay.election_core.model.catalogue import WARNING, RuleId
-from election_replay.election_core.model.facts import Alive, Fact, LineBrokeRule
+from election_replay.election_core.model.facts import Alive, Fact
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.protocols.dledger.brokers import former_masters
-from election_replay.election_core.protocols.dledger.facts import StrangerMet, VotingRuleBroken
+from election_replay.election_core.protocols.dledger.facts import StrangerMet
 from election_replay.election_core.protocols.dledger.log import (
     NOT_A_MEMBER,
     OWN_ID_AT_A_MEMBER,
@@ -32,7 +32,7 @@ __all__ = ["PROTOCOL", "judge"]
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """Yield all rows of one DLedger group."""
     group = group_of(facts, clocks)
-    rows = list(raft_family.rows_of(group, voting_rules_broken(group)))
+    rows = list(raft_family.rows_of(group))
     back = [row for row in rows if isinstance(row, Finding) and row.rule == RuleId.TERM_REGRESSION]
     yield from as_grave_as_losses(rows, losses(group, back))
     yield from former_masters(group)
@@ -68,51 +68,6 @@ def _strangers(group: Group) -> Iterator[Finding]:
             summary=f"{name} {meetings}. Members with different lists may count two majorities.",
             evidence=[fact.since_event for fact in strange],
         )
-
-
-_BROKEN = {
-    RuleId.LEADER_WITHOUT_QUORUM: "called its round of term {term} passed with {granted} of {needed} votes",
-    RuleId.WRONG_VOTE_RESULT: "was answered {answer} by {peer} in term {term}, which the rules of voting do not allow",
-    RuleId.HEARTBEAT_RULE: "gave its leader up before two heartbeat intervals without a heartbeat had passed",
-    RuleId.TRANSFER_RULE: "ended a transfer of leadership in term {term} (asked in term {term_before}) with an answer "
-    "that does not follow from role and term",
-    "DLB_ROLE_END": "followed its member's change to {role} in term {term} with a store of another role",
-    "DLB_SLAVE_BEGIN": "became slave with another broker id than the one after its member's number",
-    "PASSED": "called its round of term {term} passed, which does not follow from its answers",
-    "REVOTE_IMMEDIATELY": "asked again at once in term {term}, although it needs {needed} and had {granted} granted "
-    "and {not_ready} from voters that were not ready, or too few answers that count",
-    "WAIT_TO_VOTE_NEXT": "went on to the term after {term}, although too few answers counted for that",
-    "WAIT_TO_REVOTE": "held to term {term}, although enough answers counted and nobody had a leader",
-    "DL_TERM_UP": "raised its term from {term_before} to {term}, not to the largest that it had heard of",
-    "DL_VOTE_PARSED": "held one more round in term {term} after a round in which nobody could win",
-    "DL_TO_CANDIDATE": "became candidate of term {term_before} in the larger term {term}",
-    "DL_TO_CANDIDATE_SKIPPED": "did not become candidate of term {term_before} in term {term}",
-    "DL_TO_LEADER": "became leader of term {term_before} in term {term}",
-    "DL_TO_LEADER_SKIPPED": "did not become leader of term {term_before} in term {term}",
-    "DL_TO_FOLLOWER": "followed a leader of term {term_before} in term {term}",
-}
-"""The text of a finding about a line: by its rule, else by its result, else by its kind."""
-
-
-def _broken(fact: VotingRuleBroken) -> str:
-    by_line = fact.answer if fact.rule == RuleId.WRONG_ROUND_RESULT else fact.line
-    words = _BROKEN.get(fact.rule) or _BROKEN.get(by_line) or "broke the rule {rule}"
-    return words.format(
-        rule=fact.rule,
-        term=fact.term,
-        term_before=fact.term_before,
-        role=fact.role,
-        granted=fact.granted,
-        needed=fact.needed,
-        not_ready=fact.not_ready,
-        answer=fact.answer,
-        peer=fact.peer,
-    )
-
-
-def voting_rules_broken(group: Group) -> Iterator[tuple[LineBrokeRule, str]]:
-    """Return the lines that break a rule of DLedger, each with a clause for its sentence."""
-    return ((fact, _broken(fact)) for fact in group.of(VotingRuleBroken))
 
 
 def _members_coverage(group: Group) -> RuleCoverage:

@@ -3,18 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from election_replay.election_core.model.facts import Fact, LineBrokeRule
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class QuorumRuleBroken(LineBrokeRule):
-    """A line of ``node`` breaks the ``rule`` in ``term``, with a vote for ``peer``; ``why`` is a clause that says
-    how."""
-
-    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
-
-    peer: str | None
-    why: str
+from election_replay.election_core.model.facts import Fact
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -89,6 +78,3 @@ class HeartbeatsCeased(Fact):
 
 TOLD_ONE_BY_ONE = 16
 """A fenced broker with replicas of more partitions has one finding, of the quorum, instead of one for each."""
-KINDS: tuple[type[Fact], ...] = (QuorumRuleBroken,)
-PARTITION_KINDS: tuple[type[Fact], ...] = (InSync, ReplicaLog, ReplicaCut, UncleanLeader, HeartbeatsCeased)
-"""All facts of this module, by protocol."""

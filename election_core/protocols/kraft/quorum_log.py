@@ -13,7 +13,7 @@ among the voters in a line are.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, Verdict, violates
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.process_runs import incarnation_at
@@ -40,7 +40,6 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
-from election_replay.election_core.protocols.kraft.facts import QuorumRuleBroken
 from election_replay.election_core.protocols.raft_family.log import NO_WINNER, HeardLast, VotingLog
 
 PROTOCOL = "kraft"
@@ -104,10 +103,6 @@ class QuorumLog(VotingLog):
         yield from self._serving(emit)
         for number, event in enumerate(self.stated):
             yield VotersStated(*emit.at(event, ordinal=number), voters=event.members)
-        for verdict, event in self.checked.violations:
-            yield QuorumRuleBroken(
-                *emit.at(event), term=event.term, rule=verdict.rule, peer=event.peer, why=verdict.why or ""
-            )
 
     def _serving(self, emit: FactWriter) -> Iterator[Fact]:
         """Yield when leaders served as controllers: once they had committed the first record of their epoch and read
@@ -260,8 +255,9 @@ class QuorumLog(VotingLog):
         printed."""
         end, known = event.peer_ledger_end, self._now.known
         if end is not None and known is not None and end < known:
-            why = f"its own log had the committed entries below offset {known}, and the candidate's ended at {end}"
-            return Verdict(RuleId.STALE_LOG_VOTE, VIOLATES, why)
+            ends = f"its own log had the committed entries below offset {known}, and the candidate's ended at {end}"
+            how = f"voted for {event.peer} in epoch {event.term} although {ends}"
+            return violates(RuleId.STALE_LOG_VOTE, how)
         return Verdict(RuleId.STALE_LOG_VOTE, UNDECIDABLE, "where the voter's own log ended is not printed")
 
     def _on_round_lost(self, event: FoldEvent) -> None:
@@ -337,9 +333,9 @@ class QuorumLog(VotingLog):
             return
         known, start = self._now.known, event.start_offset
         why = f"it knew the entries below offset {known} to be committed, and cut its log at {start}"
-        lost = known - start
-        verdict = Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, f"{why}: {lost} are lost")
-        self.checked.note(verdict if lost > 0 else Verdict(RuleId.COMMITTED_ENTRY_LOST, CONFORMS), event)
+        lost, rule = known - start, RuleId.COMMITTED_ENTRY_LOST
+        broken = violates(rule, f"lost committed entries: {why}: {lost} are lost")
+        self.checked.note(broken if lost > 0 else Verdict(rule, CONFORMS), event)
 
     def _on_watermark_lost(self, event: FoldEvent) -> None:
         why = "a leader counted fewer committed entries than before: a voter lost some, or the voters changed"

@@ -24,12 +24,13 @@ from election_replay.election_core.model.facts import (
     Fact,
     LastHeard,
     Role,
+    RuleBroken,
     TermRaised,
     VoteGranted,
 )
 from election_replay.election_core.model.rows import Finding, Row, Term
 from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
-from election_replay.election_core.protocols.kraft.facts import HeartbeatsCeased, QuorumRuleBroken
+from election_replay.election_core.protocols.kraft.facts import HeartbeatsCeased
 from election_replay.election_core.protocols.kraft.quorum_log import PROTOCOL
 from election_replay.election_core.protocols.raft_family import rules as raft_family
 from election_replay.election_core.protocols.raft_family.losses import losses, tallies
@@ -44,11 +45,6 @@ _SAID_SO = frozenset({"stopped", "stepped_down"})
 
 _IN_SYNC = "the quorum's logs do not tell of which partitions a broker was in sync"
 
-_BROKEN = {
-    RuleId.COMMITTED_ENTRY_LOST: "lost committed entries: {why}",
-    RuleId.STALE_LOG_VOTE: "voted for {peer} in epoch {term} although {why}",
-}
-
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """Yield all rows of one metadata quorum; for observers only the roles."""
@@ -56,8 +52,7 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     if all(role.role in (OBSERVER, DOWN) for role in group.roles):
         yield from role_intervals(group)
         return
-    broken = ((fact, _broken(fact)) for fact in group.of(QuorumRuleBroken))
-    rows = list(raft_family.rows_of(group, broken, raft_family.end_of_all_logs, tallies(group), clock="epoch"))
+    rows = list(raft_family.rows_of(group, raft_family.end_of_all_logs, tallies(group), clock="epoch"))
     toppled = list(_toppled(group))
     yield from (_with_cause(row, group) if isinstance(row, Term) else row for row in rows)
     yield from toppled
@@ -65,12 +60,8 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     if waited := list(_waited(group)):
         yield from waited
         yield counted(group, RuleId.WRITES_REFUSED, waited, len(waited), _IN_SYNC)
-    rules = {fact.rule for fact in group.of(QuorumRuleBroken)}
+    rules = {fact.rule for fact in group.of(RuleBroken)}
     yield from losses(group, (row for row in rows if isinstance(row, Finding) and row.rule in rules))
-
-
-def _broken(fact: QuorumRuleBroken) -> str:
-    return _BROKEN[RuleId(fact.rule)].format(term=fact.term, peer=fact.peer, why=fact.why)
 
 
 def _completed(facts: Sequence[Fact]) -> Iterator[Fact]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from election_replay.election_core.fold.checks import UNDECIDABLE, VIOLATES
-from election_replay.election_core.model.facts import Fact, LineBrokeRule, RuleChecked, TermWentBack
+from election_replay.election_core.model.facts import Fact, RuleBroken, RuleChecked, TermWentBack
 from election_replay.election_core.model.rows import LockHold, MetadataVersion, RoleInterval, Row
 from election_replay.election_core.protocols.log_quality.facts import Claim
 from election_replay.election_core.protocols.log_quality.log import JOINED
@@ -54,7 +54,7 @@ def drop_unattributable(facts: Iterable[Fact]) -> list[Fact]:
     return [
         _not_told(fact) if _folder(fact) in mixed else fact
         for fact in every
-        if _folder(fact) not in mixed or not isinstance(fact, TermWentBack | LineBrokeRule)
+        if _folder(fact) not in mixed or not isinstance(fact, TermWentBack | RuleBroken)
     ]
 
 

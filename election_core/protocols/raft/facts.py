@@ -3,20 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from election_replay.election_core.model.facts import Fact, LineBrokeRule
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class RaftRuleBroken(LineBrokeRule):
-    """A line of ``node`` breaks the ``rule``; ``why`` is a clause that says how. It did so in ``term``, with a vote for
-    ``peer``, or with ``refusals`` among the ``voters_in_force``."""
-
-    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "peer", "rule")
-
-    peer: str | None = None
-    why: str | None = None
-    voters_in_force: int | None = None
-    refusals: int | None = None
+from election_replay.election_core.model.facts import Fact
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from election_replay.election_core.fold.checks import CONFORMS, VIOLATES, Checked, Verdict
+from election_replay.election_core.fold.checks import CONFORMS, Checked, Verdict, violates
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.process_runs import Incarnation
 from election_replay.election_core.fold.roles import (
@@ -26,7 +26,6 @@ from election_replay.election_core.fold.roles import (
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import CONTROLLER_GROUP, Fact, VotersStated
 from election_replay.election_core.model.fold_event import FoldEvent
-from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
 from election_replay.election_core.protocols.raft.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family.log import NO_WINNER, VotingLog
 
@@ -118,8 +117,9 @@ class JraftLibraryLog:
         why = f"its leader has no entry after {event.raft_index} as it is here, where {event.ledger_end} was applied"
         if event.raft_index is not None and event.ledger_end is not None:
             why += f": {event.ledger_end - event.raft_index} are lost"
-        says = VIOLATES if broken else CONFORMS
-        self.checked.note(Verdict(RuleId.COMMITTED_ENTRY_LOST, says, why if broken else None), event)
+        rule = RuleId.COMMITTED_ENTRY_LOST
+        lost = violates(rule, f"lost committed entries: {why}")
+        self.checked.note(lost if broken else Verdict(rule, CONFORMS), event)
 
     def _note_members(self, event: FoldEvent) -> None:
         """Note the voters in ``conf=10.0.0.1:9870,10.0.0.2:9870,10.0.0.3:9870/learner``
@@ -133,8 +133,7 @@ class JraftLibraryLog:
         emit = speaker.about(CONTROLLER_GROUP, PROTOCOL, stream, self.node)
         yield from _sizes(emit, self.members)
         yield from self.checked.tallied(emit, self.node)
-        for verdict, event in self.checked.violations:
-            yield RaftRuleBroken(*emit.at(event), term=None, why=verdict.why, rule=verdict.rule)
+        yield from self.checked.broken(emit)
 
 
 LIBRARY_KINDS = frozenset({"JR_INIT", "JR_TRUNCATED", "JR_APPLIED_CONFLICT"})

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import itemgetter
 
-from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Verdict
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, Verdict, violates
 from election_replay.election_core.fold.contact import Contacts
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED
@@ -49,7 +49,7 @@ from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.raft import store_log
 from election_replay.election_core.protocols.raft.before_the_log import BeforeTheLog
-from election_replay.election_core.protocols.raft.facts import ClusterReplaced, RaftRuleBroken
+from election_replay.election_core.protocols.raft.facts import ClusterReplaced
 from election_replay.election_core.protocols.raft.own_clock import OwnClock
 from election_replay.election_core.protocols.raft.store_log import StoreLog
 from election_replay.election_core.protocols.raft.tables import VOTE, is_behind
@@ -182,13 +182,13 @@ def _what_was_lost(event: FoldEvent) -> Verdict:
     if event.kind == "RAFT_COMMITTED_CONFLICT":
         most = f": at most {committed - event.raft_index + 1} are lost" if event.raft_index is not None else ""
         reason = f"the leader's log differs from entry {event.raft_index} on, and {committed} is committed{most}"
-        return Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, reason)
+        return violates(RuleId.COMMITTED_ENTRY_LOST, f"lost committed entries: {reason}")
     if event.ledger_end is None or committed <= event.ledger_end:
         reason = "the commit index that a member kept does not fit its snapshot, which tells no entry"
         return Verdict(RuleId.COMMITTED_ENTRY_LOST, UNDECIDABLE, reason)
     missing = f"{committed - event.ledger_end} are not there"
     reason = f"its log ends at entry {event.ledger_end}, and the commit index is {committed}: {missing}"
-    return Verdict(RuleId.COMMITTED_ENTRY_LOST, VIOLATES, reason)
+    return violates(RuleId.COMMITTED_ENTRY_LOST, f"lost committed entries: {reason}")
 
 
 @dataclass(slots=True)
@@ -259,7 +259,7 @@ class Membership(VotingLog):
         yield from self._member_facts(emit)
         yield from self.vote_facts(emit)
         yield from self._contact_facts(emit)
-        yield from self._rule_facts(emit)
+        yield from self.store.facts(emit, self.node)
 
     def _member_facts(self, emit: FactWriter) -> Iterator[Fact]:
         for number, stated in enumerate(self.stated):
@@ -290,19 +290,6 @@ class Membership(VotingLog):
             for began, ended in led[number : number + 1]:
                 if began <= hole.since and ended - (hole.until or 0) <= Timeout.ETCD_AT_ONCE.us:
                     yield hole
-
-    def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        for verdict, event in self.checked.violations:
-            yield RaftRuleBroken(
-                *emit.at(event),
-                term=event.term,
-                peer=event.peer,
-                why=verdict.why,
-                rule=verdict.rule,
-                voters_in_force=event.member_count,
-                refusals=event.count,
-            )
-        yield from self.store.facts(emit, self.node)
 
     # -- roles ------------------------------------------------------------------------------------------
 
@@ -383,7 +370,7 @@ class Membership(VotingLog):
 
     def _on_to_leader(self, event: FoldEvent) -> None:
         cause = self.open.cause if self.open is not None and self.open.cause == TRANSFER else "elected"
-        self._check(self._quorum(event), event)
+        self.checked.note(self._quorum(event), event)
         if event.term is not None and self.open is not None and self._now.candidate_end is not None:
             self.led_with.append((event.term, self._now.candidate_end, event))
         self._step(event, LEADER, event.term, self.node, cause)
@@ -410,7 +397,7 @@ class Membership(VotingLog):
 
     def _on_log_lost(self, event: FoldEvent) -> None:
         """Take a member that ends itself: its log lacks, or differs in, committed entries (``log.go``)."""
-        self._check(_what_was_lost(event), event)
+        self.checked.note(_what_was_lost(event), event)
         self._step(event, DOWN, None, None, ENDED_ITSELF)
 
     def _on_leader_changed(self, event: FoldEvent) -> None:
@@ -533,9 +520,12 @@ class Membership(VotingLog):
         term, other = event.peer_ledger_end_term, event.peer_ledger_end
         if own_end_term is None or own_end is None or term is None or other is None:
             return
-        behind = is_behind((term, other), (own_end_term, own_end))
-        reason = f"its log ended at {own_end} of term {own_end_term}, the candidate's at {other} of term {term}"
-        self._check(Verdict(RuleId.STALE_LOG_VOTE, VIOLATES if behind else CONFORMS, reason if behind else None), event)
+        verdict = Verdict(RuleId.STALE_LOG_VOTE, CONFORMS)
+        if is_behind((term, other), (own_end_term, own_end)):
+            ends = f"its log ended at {own_end} of term {own_end_term}, the candidate's at {other} of term {term}"
+            how = f"voted for {event.peer} in term {event.term} although {ends}"
+            verdict = violates(RuleId.STALE_LOG_VOTE, how)
+        self.checked.note(verdict, event)
 
     def _quorum(self, event: FoldEvent) -> Verdict:
         """Judge whether a majority of the voters in force may have granted, by the answers that the winner logged. A
@@ -549,12 +539,10 @@ class Membership(VotingLog):
         known = set().union(*self._halves)
         too_many = any(len(half) - len(refused & set(half)) < majority(len(half)) for half in self._halves)
         if too_many and granted | refused <= known:
-            return Verdict(RuleId.LEADER_WITHOUT_QUORUM, VIOLATES)
+            against = f"{len(self._now.refused)} of {len(self._halves[0])} voters had refused"
+            how = f"became leader of term {event.term} although {against}"
+            return violates(RuleId.LEADER_WITHOUT_QUORUM, how)
         return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the answers or the members are not printed")
-
-    def _check(self, verdict: Verdict, event: FoldEvent) -> None:
-        members = len(self._halves[0]) if self._halves else None
-        self.checked.note(verdict, replace(event, member_count=members, count=len(self._now.refused)))
 
     # -- members, contacts, the process -------------------------------------------------------------------
 

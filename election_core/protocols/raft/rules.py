@@ -13,32 +13,23 @@ from election_replay.election_core.judge.completeness import as_grave_as_losses
 from election_replay.election_core.judge.coverage import sure_and_possible
 from election_replay.election_core.judge.group import group_of
 from election_replay.election_core.model.catalogue import RuleId
-from election_replay.election_core.model.facts import Fact, QuietLog
+from election_replay.election_core.model.facts import Fact, QuietLog, RuleBroken
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.protocols.raft import stores
-from election_replay.election_core.protocols.raft.facts import RaftRuleBroken
 from election_replay.election_core.protocols.raft.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family import rules as raft_family
 from election_replay.election_core.protocols.raft_family.losses import losses, tallies
 
 __all__ = ["PROTOCOL", "judge"]
 
-_BROKEN = {
-    RuleId.LEADER_WITHOUT_QUORUM: "became leader of term {term} although {refusals} of {voters_in_force} voters "
-    "had refused",
-    RuleId.COMMITTED_ENTRY_LOST: "lost committed entries: {why}",
-    RuleId.STALE_LOG_VOTE: "voted for {peer} in term {term} although {why}",
-}
-
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """Yield all rows of one Raft group: an etcd cluster, or the JRaft controllers, whose votes are not read."""
     group = group_of(facts, clocks)
-    broken = ((fact, _broken(fact)) for fact in group.of(RaftRuleBroken))
     has_quiet_log = any(True for _ in group.of(QuietLog))
     no_incident = raft_family.end_of_all_logs if has_quiet_log else None
-    rows = list(raft_family.rows_of(group, broken, no_incident, tallies(group)))
-    rules = {RuleId.TERM_REGRESSION, *(fact.rule for fact in group.of(RaftRuleBroken))}
+    rows = list(raft_family.rows_of(group, no_incident, tallies(group)))
+    rules = {RuleId.TERM_REGRESSION, *(fact.rule for fact in group.of(RuleBroken))}
     breaches = (row for row in rows if isinstance(row, Finding) and row.rule in rules)
     back = [row for row in rows if isinstance(row, Finding) and row.rule == RuleId.TERM_REGRESSION]
     # JRaft controllers, which have no quiet log, print nothing about their data.
@@ -55,9 +46,3 @@ def _counting(rows: Iterable[Row], of_stores: Iterable[Row]) -> Iterator[Row]:
             yield replace(row, violates=row.violates + lost)
         else:
             yield row
-
-
-def _broken(fact: RaftRuleBroken) -> str:
-    return _BROKEN[RuleId(fact.rule)].format(
-        term=fact.term, peer=fact.peer, why=fact.why, refusals=fact.refusals, voters_in_force=fact.voters_in_force
-    )

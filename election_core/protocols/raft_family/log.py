@@ -1,6 +1,6 @@
 """The parts that logs of voting members have in common: votes, campaigns, terms, lost quorums, last heartbeats."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from election_replay.election_core.fold.checks import Checked
@@ -72,8 +72,9 @@ class VotingLog(RoleLog):
             grant = Grant(voter, candidate, term, event.at, event.by, event.event_id)
             self.grants.setdefault((term, voter, candidate), grant)
 
-    def vote_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """Yield the votes and campaigns in this log, and what it shows of terms, quorums and checks."""
+    def vote_facts(self, emit: FactWriter, how: Callable[[str, FoldEvent], str] | None = None) -> Iterator[Fact]:
+        """Yield the votes and campaigns in this log, and what it shows of terms, quorums and checks; ``how`` as in
+        :meth:`Checked.broken`."""
         for grant in self.grants.values():
             yield VoteGranted(*emit.about(grant.candidate, grant), term=grant.term, voter=grant.voter)
         for campaign in self.campaigns:
@@ -92,4 +93,5 @@ class VotingLog(RoleLog):
         for term, index, event in self.led_with:
             yield LeaderLog(*emit.at(event), term=term, to_index=index)
         yield from self.checked.tallied(emit, self.node)
+        yield from self.checked.broken(emit, how)
         yield from self.own_term.facts(emit)

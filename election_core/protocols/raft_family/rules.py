@@ -34,8 +34,8 @@ from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WA
 from election_replay.election_core.model.facts import (
     ContactLost,
     LastHeard,
-    LineBrokeRule,
     Role,
+    RuleBroken,
     RuleChecked,
     Serving,
     TermWentBack,
@@ -52,20 +52,19 @@ from election_replay.election_core.protocols.raft_family.two_leaders import (
 
 def rows_of(
     group: Group,
-    broken: Iterable[tuple[LineBrokeRule, str]],
     no_incident: NoIncident | None = None,
     tallies: Iterable[RuleTally] = (),
     clock: str = "term",
 ) -> Iterator[Row]:
     """Yield the rows of a group whose members vote for a leader of a term; ``clock`` is what the system calls a term.
 
-    ``broken``: the lines that break a rule, each with a clause for its sentence. ``no_incident`` returns True for times
-    without a leader that are no alarm. ``tallies`` count the rules that only one protocol judges.
+    ``no_incident`` returns True for times without a leader that are no alarm. ``tallies`` count the rules that only one
+    protocol judges.
     """
     yield from role_intervals(group)
     yield from terms(group)
     yield from elections(group)
-    found = list(_findings(group, broken, clock))
+    found = list(_findings(group, clock))
     yield from found
     yield from availability(
         group, last_heard(group), _unplanned(group), "leader", clock, QuorumTracker(group), no_incident=no_incident
@@ -82,10 +81,13 @@ def end_of_all_logs(gap: Gap) -> bool:
 # -- findings ---------------------------------------------------------------------------------------------------
 
 
-def _findings(group: Group, broken: Iterable[tuple[LineBrokeRule, str]], clock: str) -> Iterator[Finding]:
+def _findings(group: Group, clock: str) -> Iterator[Finding]:
     back = list(_terms_that_went_back(group, votes.double_votes(group, [])))
     double = list(votes.double_votes(group, back))
-    breaches = list(_violations(group, broken))
+    breaches = [
+        broke_rule(group, fact, severity=CRITICAL if fact.rule in _CRITICAL else WARNING)
+        for fact in group.of(RuleBroken)
+    ]
     yield from back
     yield from double
     yield from _two_of_one_term(group, clock, [*double, *breaches])
@@ -168,7 +170,7 @@ def went_back(group: Group, fact: TermWentBack, clock: str, so: str, severity: s
     )
 
 
-def broke_rule(group: Group, fact: LineBrokeRule, how: str, *more: object, **columns: Any) -> Finding:
+def broke_rule(group: Group, fact: RuleBroken, *more: object, **columns: Any) -> Finding:
     """Make the finding of a single line that breaks a rule: critical and proven, unless ``columns`` say otherwise.
     ``more`` tells it apart from other findings about that line."""
     common: dict[str, Any] = {
@@ -179,17 +181,11 @@ def broke_rule(group: Group, fact: LineBrokeRule, how: str, *more: object, **col
         "evidence": [fact.since_event],
     }
     key = (fact.who, *more, fact.since_event)
-    return group.finding(RuleId(fact.rule), key, summary=f"{fact.who} {how}.", **common | columns)
+    return group.finding(RuleId(fact.rule), key, summary=f"{fact.who} {fact.why}.", **common | columns)
 
 
 _CRITICAL = frozenset({RuleId.LEADER_WITHOUT_QUORUM, RuleId.STALE_LOG_VOTE, RuleId.COMMITTED_ENTRY_LOST})
 """Rules whose breach makes two leaders, or loses committed entries."""
-
-
-def _violations(group: Group, broken: Iterable[tuple[LineBrokeRule, str]]) -> Iterator[Finding]:
-    """Yield the findings of rules that a single line breaks."""
-    for fact, how in broken:
-        yield broke_rule(group, fact, how, severity=CRITICAL if fact.rule in _CRITICAL else WARNING)
 
 
 def _kept_roles(group: Group) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from election_replay.election_core.model.facts import Fact, LineBrokeRule
+from election_replay.election_core.model.facts import Fact
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -68,13 +68,3 @@ class Hindered(Fact):
     term: int | None
     peer: str | None
     why: str
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class RedisRuleBroken(LineBrokeRule):
-    """A line of the sentinel ``node`` breaks the ``rule``, with ``granted`` of ``needed`` votes."""
-
-    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "rule")
-
-    granted: int | None
-    needed: int | None

@@ -34,16 +34,23 @@ from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.storm import failed_elections, storm
 from election_replay.election_core.judge.term_rows import elections, term_held, terms_without_leader
-from election_replay.election_core.judge.wording import between, number_of
+from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, POSSIBLE, RuleId
-from election_replay.election_core.model.facts import Candidacy, ContactLost, Fact, TermWentBack, VoteGranted
+from election_replay.election_core.model.facts import (
+    Candidacy,
+    ContactLost,
+    Fact,
+    RuleBroken,
+    TermWentBack,
+    VoteGranted,
+)
 from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row, RuleCoverage, Term
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.raft_family import votes
 from election_replay.election_core.protocols.raft_family.rules import broke_rule, went_back
 from election_replay.election_core.protocols.redis.epochs import Epochs
-from election_replay.election_core.protocols.redis.facts import Hindered, RedisRuleBroken, Refusing, SentinelSaid
+from election_replay.election_core.protocols.redis.facts import Hindered, Refusing, SentinelSaid
 from election_replay.election_core.protocols.redis.losses import (
     MISSED,
     in_succession,
@@ -213,7 +220,7 @@ def _as_said(finding: Finding, epochs: Epochs) -> Finding:
 def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
     back = list(_epochs_that_went_back(group))
     double = list(votes.double_votes(group, back))
-    broken = list(_broken(group))
+    broken = [broke_rule(group, fact) for fact in group.of(RuleBroken)]
     yield from back
     yield from double
     yield from broken
@@ -238,17 +245,6 @@ def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
     """Yield ``TERM_REGRESSION``: a sentinel's epoch went back, so its configuration was lost or replaced."""
     for fact in group.of(TermWentBack):
         yield went_back(group, fact, "epoch", "it may vote again in epochs in which it has voted")
-
-
-def _broken(group: Group) -> Iterator[Finding]:
-    """Yield ``LEADER_WITHOUT_QUORUM``: a sentinel replaced a master although too few can have voted for it."""
-    for fact in group.of(RedisRuleBroken):
-        yield broke_rule(
-            group,
-            fact,
-            f"replaced the master in epoch {fact.term} with {number_of(fact.granted or 0, 'vote')}; it needs "
-            f"{fact.needed}, and so many others voted for another one that it cannot have had them",
-        )
 
 
 def _two_of_one_epoch(group: Group, epochs: Epochs, causes: Sequence[Finding]) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from election_replay.election_core.fold.campaign import Campaign
-from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, Checked, Verdict, violates
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.model.catalogue import RuleId
@@ -19,7 +19,7 @@ from election_replay.election_core.model.digits import number
 from election_replay.election_core.model.facts import Fact, QuietLog, TermRaised, VoteGranted
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
-from election_replay.election_core.protocols.redis.facts import Hindered, RedisRuleBroken, SentinelSaid
+from election_replay.election_core.protocols.redis.facts import Hindered, SentinelSaid
 from election_replay.election_core.protocols.redis.server_log import PROTOCOL
 
 MASTER = "master"
@@ -270,9 +270,7 @@ class SentinelLog:
         if watched.open is None:
             return
         if watched.open.cause != BY_REQUEST:
-            votes, needed = len(watched.open.voters), watched.open.needed
-            word = replace(event, term=watched.open.term, accepted=votes, member_count=needed)
-            watched.checked.note(self._quorum(watched), word)
+            watched.checked.note(self._quorum(watched), replace(event, term=watched.open.term))
         watched.open.close(event, "won")
         watched.forced = False
 
@@ -290,7 +288,10 @@ class SentinelLog:
         if len(campaign.voters) >= needed:
             return Verdict(rule, CONFORMS)
         if every - len(watched.for_others - campaign.voters) < needed:
-            return Verdict(rule, VIOLATES)
+            votes = f"{len(campaign.voters)} vote{'' if len(campaign.voters) == 1 else 's'}"
+            others = "so many others voted for another one that it cannot have had them"
+            how = f"replaced the master in epoch {campaign.term} with {votes}; it needs {needed}, and {others}"
+            return violates(rule, how)
         return Verdict(rule, UNDECIDABLE, "the votes or the sentinels are not printed")
 
     def _on_failed(self, event: FoldEvent) -> None:
@@ -343,10 +344,7 @@ class SentinelLog:
             yield TermRaised(*emit.at(event), term=event.term or 0, peer=None)
         yield from self.own_epoch.facts(emit)
         yield from watched.checked.tallied(emit, self.node)
-        for verdict, event in watched.checked.violations:
-            yield RedisRuleBroken(
-                *emit.at(event), term=event.term, rule=verdict.rule, granted=event.accepted, needed=event.member_count
-            )
+        yield from watched.checked.broken(emit)
 
 
 _AT_LEADER = frozenset({"SN_SELECTED", "SN_TOLD", "SN_PROMOTED"})

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from election_replay.election_core.model.facts import Fact, LineBrokeRule
+from election_replay.election_core.model.facts import Fact
 
 A_CLIENT = "a client"
 """The name that stands for a client that had seen a committed entry."""
@@ -20,16 +20,6 @@ class Ballot(Fact):
     leader: str | None
     own_epoch: int
     own_zxid: int
-
-
-@dataclass(slots=True, unsafe_hash=True)
-class ZabRuleBroken(LineBrokeRule):
-    """A line of ``node`` breaks the ``rule``; ``why`` is a clause that says how."""
-
-    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term", "rule")
-
-    why: str | None
-    rule: str
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import inf
 
-from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES, Checked, Verdict
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, Checked, Verdict, violates
 from election_replay.election_core.fold.contact import Contacts
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER, process_of
@@ -53,7 +53,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.zab.elected import Elected, Win
-from election_replay.election_core.protocols.zab.facts import A_CLIENT, Ballot, ZabRuleBroken
+from election_replay.election_core.protocols.zab.facts import A_CLIENT, Ballot
 from election_replay.election_core.protocols.zab.log_end import Cut, ReachedEnd
 from election_replay.election_core.protocols.zab.passed_votes import PassedVotes
 from election_replay.election_core.protocols.zab.standstills import Standstills
@@ -231,8 +231,7 @@ class ZabLog:
 
     def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
         yield from self.checked.tallied(emit, self.node)
-        for verdict, event in self.checked.violations:
-            yield ZabRuleBroken(*emit.at(event), term=event.term, why=verdict.why, rule=verdict.rule)
+        yield from self.checked.broken(emit)
         yield from self.own_epoch.facts(emit)
 
     # -- roles ------------------------------------------------------------------------------------------
@@ -312,7 +311,7 @@ class ZabLog:
             return
         began = self._now.election.began or event
         supporters = event.members or None
-        self.checked.note(self._quorum(supporters), event)
+        self.checked.note(self._quorum(event.term, supporters), event)
         voters = frozenset(self._now.election.voters | set(supporters or ()))
         self.elected.wins.append(Win(event.term, supporters, max(self._now.attempts, 1), voters, began, event))
         self.elected.voters.accepted(event.term, supporters, voters, event)
@@ -565,14 +564,16 @@ class ZabLog:
             self.ballots[-1].epoch = event.term
         self.own_epoch.note(event.term, event)
 
-    def _quorum(self, supporters: tuple[str, ...] | None) -> Verdict:
+    def _quorum(self, epoch: int, supporters: tuple[str, ...] | None) -> Verdict:
         """Judge whether the supporters are a majority of the servers that voted; weights are not printed."""
         if not supporters:
             return Verdict(RuleId.LEADER_WITHOUT_QUORUM, UNDECIDABLE, "the supporters are not printed")
         voters = self._now.election.voters | set(supporters)
         if is_majority(len(supporters), len(voters)):
             return Verdict(RuleId.LEADER_WITHOUT_QUORUM, CONFORMS)
-        return Verdict(RuleId.LEADER_WITHOUT_QUORUM, VIOLATES, f"{len(supporters)} of at least {len(voters)} servers")
+        behind = f"{len(supporters)} of at least {len(voters)} servers behind it"
+        how = f"began to lead epoch {epoch} with {behind}; that is a quorum only where servers have weights"
+        return violates(RuleId.LEADER_WITHOUT_QUORUM, how)
 
     # -- contacts ---------------------------------------------------------------------------------------
 
@@ -620,7 +621,8 @@ def _not_worse(before: Vote, after: Vote, event: FoldEvent) -> Verdict:
         return Verdict(RuleId.ZAB_WRONG_WINNER, UNDECIDABLE, "releases before 3.4.4 did not compare epochs first")
     better = f"{before.leader} with epoch {before.epoch} and zxid {before.zxid:#x}"
     worse = f"{after.leader} with epoch {after.epoch} and zxid {after.zxid:#x}"
-    return Verdict(RuleId.ZAB_WRONG_WINNER, VIOLATES, f"from {better} to {worse}")
+    how = f"changed its vote within one round from {better} to {worse}, which is worse"
+    return violates(RuleId.ZAB_WRONG_WINNER, how)
 
 
 _HANDLERS: dict[str, Callable[[ZabLog, FoldEvent], None]] = {

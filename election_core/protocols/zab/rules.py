@@ -31,7 +31,7 @@ from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import elections, terms
 from election_replay.election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId
-from election_replay.election_core.model.facts import Candidacy, Fact, Role, TermWentBack, VotersStated
+from election_replay.election_core.model.facts import Candidacy, Fact, Role, RuleBroken, TermWentBack, VotersStated
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import Timeout
@@ -39,7 +39,7 @@ from election_replay.election_core.protocols.raft_family.rules import broke_rule
 from election_replay.election_core.protocols.raft_family.stalls import stalled_leaders
 from election_replay.election_core.protocols.raft_family.two_leaders import overlap_findings
 from election_replay.election_core.protocols.zab.ballots import ballot_of, log_of, words_of
-from election_replay.election_core.protocols.zab.facts import Ballot, ZabRuleBroken
+from election_replay.election_core.protocols.zab.facts import Ballot
 from election_replay.election_core.protocols.zab.log import PROTOCOL
 from election_replay.election_core.protocols.zab.losses import loss_tallies, losses
 
@@ -254,11 +254,9 @@ def _epochs_that_went_back(group: Group) -> Iterator[Finding]:
 
 def _votes_that_went_down(group: Group) -> Iterator[Finding]:
     """Yield ``ZAB_WRONG_WINNER``, by a voter's own lines and by the logs of a leader and its supporters."""
-    for fact in group.of(ZabRuleBroken):
-        if fact.rule != RuleId.ZAB_WRONG_WINNER:
-            continue
-        how = f"changed its vote within one round {fact.why}, which is worse"
-        yield broke_rule(group, fact, how, terms=())
+    for fact in group.of(RuleBroken):
+        if fact.rule == RuleId.ZAB_WRONG_WINNER:
+            yield broke_rule(group, fact, terms=())
     for win in _wins(group):
         yield from _behind_its_supporters(group, win)
 
@@ -320,12 +318,9 @@ def _without_quorum(group: Group) -> Iterator[Finding]:
     With groups (hierarchical quorums) majorities do not count, so nothing is judged."""
     if any(fact.groups for fact in group.of(VotersStated)):
         return
-    for fact in group.of(ZabRuleBroken):
-        if fact.rule != RuleId.LEADER_WITHOUT_QUORUM:
-            continue
-        behind = f"began to lead epoch {fact.term} with {fact.why} behind it"
-        how = f"{behind}; that is a quorum only where servers have weights"
-        yield broke_rule(group, fact, how, fact.term, severity=WARNING, certainty=POSSIBLE)
+    for fact in group.of(RuleBroken):
+        if fact.rule == RuleId.LEADER_WITHOUT_QUORUM:
+            yield broke_rule(group, fact, fact.term, severity=WARNING, certainty=POSSIBLE)
 
 
 # -- coverage --------------------------------------------------------------------------------------------------
