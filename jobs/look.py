@@ -39,6 +39,7 @@ from election_replay.jobs.reading.kinship import (
     lines_spoken,
     namesakes,
     repeated_files,
+    set_back,
     sources_of_several,
     spans_of_files,
 )
@@ -128,8 +129,11 @@ def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path)
         source = file.cluster, file.source_node
         return lines_spoken(published, source, file.path, mixed[source]) if source in mixed else []
 
+    back = set_back(published)
     found = [
-        part for number, layout in enumerate(parts) for part in members_apart(layout, speakers, into / str(number))
+        part
+        for number, layout in enumerate(parts)
+        for part in members_apart(layout, speakers, back, into / str(number))
     ]
     same, kinds, spans = namesakes(published), kinds_of_lines(published), spans_of_files(published)
     found = [together(part, same, kinds, spans) for part in found]

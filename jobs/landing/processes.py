@@ -35,8 +35,9 @@ _TIME = re.compile(
 BEFORE_TEXT = 60
 """The time of a line ends within so many characters; later ones are of the text."""
 _STARTS = re.compile(r"oO0OoO0OoO0Oo \w+ is starting")
-_NO_NAME = re.compile(r"(?<!\S)[\d:.,TZ/+-]+(?=\s|\Z)|[\s>|`]+", re.ASCII)
-"""What may differ in what stands before lines of one file: times, numbers, and marks of quotations."""
+_NO_NAME = re.compile(r"(?<!\S)[\d:.,TZ/+-]+(?=\s|\Z)|\[\d{1,7}\]|[\s>|`]+", re.ASCII)
+"""What may differ in what stands before lines of one file: times, numbers, the process in ``redis[8773]:``, marks of
+quotations."""
 _KINDS = {
     "X": "sentinel",
     "sentinel": "sentinel",

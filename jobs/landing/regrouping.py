@@ -3,13 +3,13 @@
 Two clusters in one folder may have members with the same ids, and one file may hold the logs of several members, one
 after the other. Clusters are separated when names with the same member id differ by the same words everywhere:
 ``prod-zk1``, ``prod-zk2`` and ``stage-zk1``, ``stage-zk2``. Members in one file are separated where time goes back
-between the lines of one and the lines of another.
+between the lines of one and the lines of another, and so are several logs of one process.
 """
 
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import combinations, pairwise, takewhile
@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.blocks import Blocks
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, stem
+from election_replay.jobs.landing.joined_logs import logs_in
 from election_replay.jobs.landing.landing_zone import open_landing
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.reversed_files import LARGEST
@@ -27,6 +28,7 @@ Source = tuple[str, str]
 """(cluster, node)."""
 
 SEPARATE = "it holds the logs of {} members, one behind the other: each is read apart"
+LOGS_OF_ONE = "it holds {} logs of one process, one behind the other: each is read as a log by itself"
 _SEPARATORS = "-_.@+ "
 _FIRST_WORD = re.compile(rf"[^{_SEPARATORS}]+(?=[{_SEPARATORS}])")
 
@@ -180,30 +182,31 @@ Speakers = Callable[[LogFile], Sequence[tuple[int, str]]]
 """A function that returns (line number from 1, member) for the lines of a file in which a member speaks."""
 
 
-def members_apart(layout: InferredLayout, speakers: Speakers, into: Path) -> Iterator[InferredLayout]:
-    """Yield the layout without files that hold several members, then a layout of their parts, written into ``into``.
+def members_apart(
+    layout: InferredLayout, speakers: Speakers, set_back: Collection[str], into: Path
+) -> Iterator[InferredLayout]:
+    """Yield the layout without files that hold several members, or several logs of one, then a layout of their parts,
+    written into ``into``.
 
     The second layout is yielded only if there are parts. A folder with logs of several members, one stream each, is
-    given a node for each of these streams.
+    given a node for each of these streams. ``set_back`` are the paths of files in which time goes back.
     """
     kept, written = [], InferredLayout(str(into), [], [])
     speaking = {file.path: speakers(file) for file in layout.files}
     of_streams = streams_apart(layout.files, speaking)
     for file in layout.files:
-        parts = parts_of(file, layout, speaking[file.path])
-        if not parts:
+        members = parts_of(file, layout, speaking[file.path], goes_back=file.path in set_back)
+        if not members:
             apart = of_streams.get((file.cluster, file.source_node, file.stream))
             kept.append(replace(file, source_node=apart) if apart else file)
             continue
-        for number, lines in enumerate(parts, 1):
-            node = f"{file.source_node}-part-{number}"
-            path = f"{node}/{PurePosixPath(unpacked(file.path)).name}"
-            (into / path).parent.mkdir(parents=True, exist_ok=True)
-            (into / path).write_bytes(text := b"".join(lines))
-            name = unpacked(file.known_as) or PurePosixPath(path).name
-            written.files.append(replace(file, path=path, source_node=node, size=len(text), known_as=name))
-            written.assumed.append(Assumed(file.cluster, node, 1, f"the members that {file.path} names"))
-        written.read_otherwise.append((file.path, SEPARATE.format(len(parts))))
+        for number, logs in enumerate(members, 1):
+            node = f"{file.source_node}-part-{number}" if len(members) > 1 else file.source_node
+            written.files.extend(written_part(file, node, log, lines, into) for log, lines in enumerate(logs, 1))
+            by = f"the members that {file.path} names" if len(members) > 1 else f"the name of {file.path}"
+            written.assumed.append(Assumed(file.cluster, node, len(logs), by))
+        several = SEPARATE.format(len(members)) if len(members) > 1 else LOGS_OF_ONE.format(len(members[0]))
+        written.read_otherwise.append((file.path, several))
     files = Counter((file.cluster, file.source_node) for file in kept)
     assumed = [replace(node, files=files.pop((node.cluster, node.node), 0)) for node in layout.assumed]
     assumed += [Assumed(*node, count, "the member that speaks there") for node, count in files.items()]
@@ -231,13 +234,26 @@ def streams_apart(
     }
 
 
-def parts_of(file: LogFile, layout: InferredLayout, speaking: Sequence[tuple[int, str]]) -> list[list[bytes]]:
-    """Return the lines of each member in a file, which is cut wherever time goes back; empty if there is only one.
+def written_part(file: LogFile, node: str, number: int, lines: Sequence[bytes], into: Path) -> LogFile:
+    """Write the lines of one log of a file into the folder ``into`` and return the new file, the ``number``-th log of
+    ``node``."""
+    name = PurePosixPath(unpacked(file.known_as) or unpacked(file.path)).name
+    name = name if number == 1 else f"{stem(name)}-{number}{PurePosixPath(name).suffix}"
+    (into / node).mkdir(parents=True, exist_ok=True)
+    (into / node / name).write_bytes(text := b"".join(lines))
+    return replace(file, path=f"{node}/{name}", source_node=node, size=len(text), known_as=name)
+
+
+def parts_of(
+    file: LogFile, layout: InferredLayout, speaking: Sequence[tuple[int, str]], *, goes_back: bool
+) -> list[list[list[bytes]]]:
+    """Return the lines of each log of each member in a file, which is cut wherever time goes back; empty if there is
+    only one log.
 
     Empty also for a file of more than :data:`~jobs.landing.reversed_files.LARGEST` bytes. A section in which nobody
     speaks goes to the member before it, or at the beginning to the first that speaks.
     """
-    if len({member for _, member in speaking}) < 2 or file.size > LARGEST:
+    if (len({member for _, member in speaking}) < 2 and not goes_back) or file.size > LARGEST:
         return []
     blocks = Blocks(open_landing(layout.root), file.path, file.size)
     lines = (b"".join(block.data for block in blocks) + blocks.rest).splitlines(keepends=True)
@@ -250,12 +266,13 @@ def parts_of(file: LogFile, layout: InferredLayout, speaking: Sequence[tuple[int
     members: dict[int, Counter[str]] = defaultdict(Counter)
     for number, member in speaking:
         members[bisect_left(begins, number)][member] += 1
-    found: dict[str, list[bytes]] = {}
-    who = next(iter(members.values())).most_common(1)[0][0]
+    found: dict[str, list[list[bytes]]] = {}
+    who = next(iter(members.values())).most_common(1)[0][0] if members else ""
     for at, (begin, end) in enumerate(zip(begins, [*begins[1:], len(lines)], strict=True), 1):
         who = members[at].most_common(1)[0][0] if members[at] else who
-        found.setdefault(who, []).extend(lines[begin:end])
-    return list(found.values()) if len(found) > 1 else []
+        found.setdefault(who, []).append(lines[begin:end])
+    logs = [logs_in(sections) for sections in found.values()]
+    return logs if len(logs) > 1 or len(logs[0]) > 1 else []
 
 
 SECONDS = 14

@@ -50,6 +50,21 @@ def sources_of_several(published: Published) -> dict[tuple[str, str], list[str]]
     return found
 
 
+def set_back(published: Published) -> frozenset[str]:
+    """Return the paths of files in which the time of a line is :data:`SET_BACK_S` before that of the line above it."""
+    rows = published.rows(
+        "SELECT DISTINCT source_file FROM (SELECT source_file, event_time, lag(event_time) OVER "
+        "(PARTITION BY source_file ORDER BY line_no) AS before FROM events) "
+        "WHERE before - event_time >= to_seconds(?)",
+        [SET_BACK_S],
+    )
+    return frozenset(row["source_file"] for row in rows)
+
+
+SET_BACK_S = 10
+"""Lines of one log, written at one time by several threads, stand in another order by less than so many seconds."""
+
+
 def lines_spoken(published: Published, source: tuple[str, str], path: str, nodes: list[str]) -> list[tuple[int, str]]:
     """Return (line number, member) of the lines about ``nodes`` in a file; ``source`` is the (cluster, node) key."""
     rows = published.rows(

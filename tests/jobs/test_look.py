@@ -472,6 +472,25 @@ def test_members_one_behind_the_other_in_one_file_are_two(local: LocalEngine, co
     assert {*wanted} <= {*told(local, tmp_path / "folder", tmp_path / "w2")[1]}
 
 
+def test_all_logs_of_one_process_in_one_file_show_no_clock_that_was_set(
+    local: LocalEngine, corpora: Path, tmp_path: Path
+) -> None:
+    def logs(run: str, node: str) -> list[bytes]:
+        return [path.read_bytes() for path in sorted((corpora / run / "nodes" / node / "logs").rglob("*.log"))]
+
+    quorum = [b"".join(logs("kafka-kraft/kill-active", f"ctl-{number}")[:2]) for number in (1, 2, 3)]
+    for name, text in {
+        "kafka.log": quorum[0],
+        "quorum.log": b"".join(quorum),
+        "broker.log": b"".join(logs("rocketmq-controller/master-killed", "broker-1")),
+        "controller.log": b"".join(logs("rocketmq-controller/master-killed", "ctl-1")),
+    }.items():
+        (tmp_path / name).write_bytes(text)
+        looked, found = told(local, tmp_path / name, tmp_path / f"w-{name}")
+        assert not [line for line in found if "CLOCK_SKEW" in line], name
+        assert any("one behind the other" in how for _, how in looked.read_otherwise)
+
+
 def test_redis_servers_and_sentinels_in_one_file_are_read_apart(
     local: LocalEngine, corpora: Path, tmp_path: Path
 ) -> None:

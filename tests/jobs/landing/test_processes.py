@@ -99,3 +99,10 @@ def test_a_restart_that_may_be_of_several_is_nobodys() -> None:
     members, left_out = members_in([*merged, line(20, "C", "10:03:00", STARTS), line(20, "M", "10:03:00")])
     assert [[process.pid for process in member] for member in members] == [["9"], ["12"], ["15"]]
     assert [process.pid for process in left_out] == ["20"]
+
+
+def test_two_servers_of_one_host_that_its_syslog_merged_are_two() -> None:
+    lines = [
+        f"Nov 26 10:00:0{n} db redis[{pid}]: {line(pid, 'M', f'10:00:0{n}')}" for n, pid in enumerate((7, 9, 7, 9))
+    ]
+    assert [[process.pid for process in member] for member in members_in(lines)[0]] == [["7"], ["9"]]

@@ -1,0 +1,80 @@
+"""Separate the logs of one process that stand one behind the other in one file, as ``cat *.log`` writes them.
+
+Time goes back where the next log begins, as where a clock was put back. The next log holds other lines, mostly from
+about the time on at which the one before it begins: a broker writes what it stores into one log and whom it follows
+into another. Or it holds the same lines again, with the same times: the ``server.log`` of Kafka repeats its
+``controller.log``. A clock that was put back does neither.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from election_replay.jobs.landing.written_times import seconds, stamp
+
+FEWEST_LINES = 20
+"""The fewest lines with a time in a log that another one follows; in fewer nothing is seen of how it is written."""
+
+BEGINS_WITHIN = 4
+"""The next log begins within one part in so many of the time of the one before it."""
+
+ALIKE = 10
+"""At most one shape of line in so many is common to two logs that begin at about one time."""
+
+FEWEST_OTHERS = 5
+"""A log that begins later has at least so many lines, and no shape of them in common with the one before it."""
+
+FEWEST_REPEATED = 10
+"""So many lines that stand in two logs with one time are no accident, if they are half of the shorter one."""
+
+_VALUE = re.compile(rb"[\da-f]{2,}|\d", re.ASCII)
+_SHAPE_BYTES = 80
+
+
+@dataclass(slots=True)
+class Log:
+    """Lines of one log so far: all of them, those with a time, their shapes, and the first and last time in seconds."""
+
+    lines: list[bytes] = field(default_factory=list)
+    dated: set[bytes] = field(default_factory=set)
+    shapes: set[bytes] = field(default_factory=set)
+    first: float | None = None
+    last: float = 0.0
+
+    def takes(self, lines: Iterable[bytes]) -> "Log":
+        """Take more lines, and return the log."""
+        for line in lines:
+            self.lines.append(line)
+            if (written := stamp(line[:400].decode("utf-8", "replace"))) is None:
+                continue
+            now = seconds(written)
+            self.first, self.last = now if self.first is None else self.first, max(self.last, now)
+            self.dated.add(line)
+            self.shapes.add(_VALUE.sub(b"9", line[:_SHAPE_BYTES]))
+        return self
+
+    def is_another(self, section: "Log", *, several: bool) -> bool:
+        """Return True if a section that stands behind this log, where time has gone back, is another log. ``several``:
+        the file is known to hold several."""
+        if self.first is None or section.first is None or (len(self.dated) < FEWEST_LINES and not several):
+            return False
+        repeated = len(self.dated & section.dated)
+        if repeated >= FEWEST_REPEATED and 2 * repeated >= min(len(self.dated), len(section.dated)):
+            return True
+        begins = BEGINS_WITHIN * (section.first - self.first) <= self.last - self.first
+        alike = len(self.shapes & section.shapes)
+        return ALIKE * alike <= len(section.shapes) if begins else not alike and len(section.dated) >= FEWEST_OTHERS
+
+
+def logs_in(sections: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
+    """Return the lines of each log of one process; ``sections`` are the lines of its file, cut where time goes back."""
+    logs: list[Log] = []
+    for lines in sections:
+        section = Log().takes(lines)
+        several = len(logs) > 1
+        same = next((log for log in reversed(logs) if not log.is_another(section, several=several)), None)
+        if same is None:
+            logs.append(section)
+        else:
+            same.takes(lines)
+    return [log.lines for log in logs]

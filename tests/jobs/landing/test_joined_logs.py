@@ -1,0 +1,36 @@
+"""Logs of one process behind one another in one file, and a clock that was put back."""
+
+import pytest
+
+from election_replay.jobs.landing.joined_logs import logs_in
+
+
+def lines(begin: int, count: int, text: str) -> list[bytes]:
+    """Return lines of one second each, from ``begin`` seconds after 10:00 on."""
+    times = (divmod(begin + number, 60) for number in range(count))
+    return [f"2026-11-21 10:{m:02}:{s:02} INFO {text.format('abcdefgh'[s % 8])} {begin}\n".encode() for m, s in times]
+
+
+ROLES = lines(0, 60, "main{} - takes a role")
+
+
+@pytest.mark.parametrize(
+    ("sections", "logs"),
+    [
+        pytest.param([ROLES, lines(1, 50, "store{} - writes")], 2, id="other lines from about the same time on"),
+        pytest.param([ROLES, lines(40, 9, "filter{} - registers")], 2, id="other lines that begin later"),
+        pytest.param([ROLES, sorted([*ROLES[:30], *lines(0, 60, "more{}")])], 2, id="the same lines again, and more"),
+        pytest.param([ROLES, lines(1, 50, "main{} - takes a role")], 1, id="the clock was put back"),
+        pytest.param([ROLES, lines(40, 2, "hook - stops")], 1, id="the clock was put back, and the process stops"),
+        pytest.param([ROLES[:9], lines(1, 50, "store{} - writes")], 1, id="a few lines show nothing"),
+        pytest.param(
+            [ROLES, lines(1, 50, "store{} - writes"), lines(2, 30, "main{} - takes a role")],
+            2,
+            id="a third part is the rest of one of the logs",
+        ),
+    ],
+)
+def test_logs_of_one_process_are_told_from_a_clock_that_was_put_back(sections: list[list[bytes]], logs: int) -> None:
+    found = logs_in(sections)
+    assert len(found) == logs
+    assert sorted(line for log in found for line in log) == sorted(line for section in sections for line in section)
