@@ -28,11 +28,13 @@ _LINE = re.compile(
 )
 _TIME = re.compile(rf"\[{TIME}\]", re.ASCII)
 _FEW_IN_SYNC = re.compile(
-    r"(?:org\.apache\.kafka\.common\.errors\.)?NotEnoughReplicasException: The size of the current ISR (\S.{0,300}?) is "
-    r"insufficient to satisfy the min\.isr requirement of (\d{1,10}) ",
+    r"(?:org\.apache\.kafka\.common\.errors\.)?NotEnoughReplicasException: The size of the current ISR "
+    r"(?P<isr>\S.{0,300}?) is insufficient to satisfy the min\.isr requirement of (?P<needed>\d{1,10}) for partition "
+    r"[^\s,]{1,300}(?:, live replica\(s\) broker\.id are : (?P<live>\S.{0,300}))?",
     re.ASCII,
 )
-"""``Partition#appendRecordsToLeader``; ``ReplicaManager#appendRecordsToLocalLog`` prints it after its own line."""
+"""``Partition#appendRecordsToLeader``: the in-sync replicas, or from 3.9 on their number, and then they themselves;
+``ReplicaManager#appendRecordsToLocalLog`` prints it after its own line."""
 _OF_ZOOKEEPER = "org.apache.zookeeper."
 
 FORMER = (("[RaftManager nodeId=", "[RaftManager id="), ("[Controller ", "[QuorumController id="))
@@ -44,16 +46,19 @@ def parse_line(line: Line, record: Record) -> Event | None:
     value."""
 
     def more(kind: str, columns: dict[str, Any]) -> dict[str, Any] | None:
-        in_sync = _in_sync(record.continuation) if kind == "KAFKA_FEW_IN_SYNC" else {}
-        return None if in_sync is None else columns | in_sync
+        return _refused(columns, record.continuation) if kind == "KAFKA_FEW_IN_SYNC" else columns
 
     return event_of(TABLE, line._replace(message=_as_now(line.message)), record, line.thread or "", more)
 
 
-def _in_sync(continuation: tuple[str, ...]) -> dict[str, Any] | None:
-    """Return the in-sync replicas and the needed number of a refused write; None if it failed for another reason."""
+def _refused(columns: dict[str, Any], continuation: tuple[str, ...]) -> dict[str, Any] | None:
+    """Return the columns of a refused write, with the in-sync replicas and the needed number; None if it failed for
+    another reason. From 4.1 on the topic's id stands before the partition."""
     found = next((found for line in continuation if (found := _FEW_IN_SYNC.match(line))), None)
-    return None if found is None else {"members": ids(found[1]), "count": integer(found[2])}
+    if found is None:
+        return None
+    members, topic = ids((found["live"] or found["isr"]).rstrip()), str(columns["topic"]).rpartition(":")[2]
+    return columns | {"topic": topic, "members": members, "count": integer(found["needed"])}
 
 
 def _as_now(message: str) -> str:
