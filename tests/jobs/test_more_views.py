@@ -247,7 +247,10 @@ def test_every_finding_has_its_steps_and_every_rule_a_row(tmp_path: Path) -> Non
     assert all(row["rule"] for row in asked(tmp_path, query, findings=findings))
     told = asked(tmp_path / "more", "SELECT * FROM next_steps", findings=findings)
     etcd = {"CLUSTER_FORCED", "CLUSTER_RESTORED", "STORES_DIFFER"}
-    only_elsewhere = etcd | {"NEEDLESS_ELECTION", "ZAB_WRONG_WINNER"}  # Kafka and ZooKeeper alone are judged by these
+    only_elsewhere = etcd | {
+        "NEEDLESS_ELECTION",
+        "ZAB_WRONG_WINNER",
+    }  # Kafka, etcd and ZooKeeper alone are judged by these
     assert {row["finding_id"] for row in told} == {rule.rule for rule in catalogue().values()} - only_elsewhere
 
 

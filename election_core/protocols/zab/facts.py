@@ -31,3 +31,27 @@ class Truncated(Fact):
     peer: str | None
     from_index: int | None
     to_index: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class LearnerCompared(Fact):
+    """The leader ``node`` found that the log of ``peer`` ends at ``from_index``, and brings it to ``to_index``
+    (zxids)."""
+
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "from_index", "to_index")
+
+    peer: str | None
+    from_index: int
+    to_index: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class DiffSkips(Fact):
+    """A diff that ends at ``to_index`` brought ``node`` the entry ``after``, next to ``before`` (zxids); ``before`` is
+    None for the first entry of the diff."""
+
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("before", "after", "to_index")
+
+    before: int | None
+    after: int
+    to_index: int

@@ -522,6 +522,7 @@ class ZabLog:
         """Take an established leader's comparison of a learner's log with what it has committed itself. Before it is
         established, its last entry is only the last one of its log (``LearnerHandler#syncFollower``)."""
         zxid, epoch = _zxid(event.ledger_end_term, event.ledger_end), self._now.epoch
+        self.end.compared(event.peer, _zxid(event.peer_ledger_end_term, event.peer_ledger_end), zxid, event)
         if self._now.role != LEADER or epoch is None or zxid is None:
             return
         if zxid >> COUNTER_BITS > epoch:
@@ -547,6 +548,8 @@ class ZabLog:
         """Take an entry of this epoch from the leader, new or for catching up: a leader had been established in the
         epoch."""
         epoch = event.peer_ledger_end_term
+        expected = _zxid(event.ledger_end_term, event.ledger_end)
+        self.end.proposed(_zxid(epoch, event.peer_ledger_end), expected, event)
         if epoch is not None and not self._tells_roles:
             self._step(event, UNKNOWN, epoch, None, SEEN)
         if epoch is not None and epoch > self._seen_epoch:

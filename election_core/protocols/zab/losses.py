@@ -29,13 +29,13 @@ from election_replay.election_core.judge.completeness import (
 )
 from election_replay.election_core.judge.coverage import RuleTally
 from election_replay.election_core.judge.group import Group, since
-from election_replay.election_core.judge.wording import listed
+from election_replay.election_core.judge.wording import listed, number_of
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, RuleId
 from election_replay.election_core.model.facts import Candidacy, KnownCommitted, LeaderLog, LogEndedEarlier
 from election_replay.election_core.model.measures import Unit
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.protocols.zab.ballots import ballot_of
-from election_replay.election_core.protocols.zab.facts import A_CLIENT, Truncated
+from election_replay.election_core.protocols.zab.facts import A_CLIENT, DiffSkips, LearnerCompared, Truncated
 from election_replay.election_core.protocols.zab.tables import COUNTER_BITS
 
 _NO_EPOCH = "the epoch of the leader that wanted the cut, or the log's end before it, is not printed"
@@ -75,6 +75,47 @@ def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
     for cut in _cuts(group):
         if cut.lost is not None:
             yield _cut_finding(group, cut, cut.lost, lacking)
+
+
+def skipped_entries(group: Group) -> Iterator[Finding]:
+    """Yield ``STORES_DIFFER``: a learner that its leader brought up to date without entries that are committed.
+
+    A leader sends what it keeps in memory (``ZKDatabase#committedLog``). What it took over while it was brought up to
+    date itself is not there, and older and newer entries lie side by side (``Learner#syncWithLeader`` calls
+    ``ZooKeeperServer#processTxn``).
+    """
+    ends: dict[int, set[int]] = {}
+    for end in _leader_ends(group):
+        ends.setdefault(end.term, set()).add(end.index)
+    had: dict[tuple[str | None, int], set[tuple[int, str | None]]] = {}
+    for compared in group.of(LearnerCompared):
+        had.setdefault((compared.peer, compared.to_index), set()).add((compared.from_index, compared.since_event))
+    for fact in group.of(DiffSkips):
+        known = {(fact.before, None)} if fact.before is not None else had.get((fact.who, fact.to_index), set())
+        begun = ends.get(fact.after >> COUNTER_BITS, set())
+        if len(known) != 1 or indexes_began_anew(group):
+            continue
+        (last, line), *_ = known
+        upto = fact.after - 1 if last >> COUNTER_BITS == fact.after >> COUNTER_BITS else max(begun, default=0)
+        if upto > last and len(begun) < 2:
+            yield _skipped(group, fact, last, upto, line)
+
+
+def _skipped(group: Group, fact: DiffSkips, last: int, upto: int, line: str | None) -> Finding:
+    leads = [tenure for tenure in group.tenures if tenure.term == fact.to_index >> COUNTER_BITS]
+    least = "" if last >> COUNTER_BITS == upto >> COUNTER_BITS else "at least "
+    lacks = f"{least}{number_of(_count(last, upto), 'committed transaction')}"
+    return group.finding(
+        RuleId.STORES_DIFFER,
+        (fact.who, fact.after),
+        severity=CRITICAL,
+        nodes=dict.fromkeys((fact.who, *(tenure.node for tenure in leads))),
+        when=(fact.since, None),
+        summary=f"{fact.who} lacks {lacks}: its log ended at zxid {last:#x}, and "
+        f"its leader went on with {fact.after:#x}, though the log before that reaches {upto:#x}. What a client reads "
+        "depends on the server that it asks.",
+        evidence=[line, fact.since_event],
+    )
 
 
 def _held_by_most(group: Group) -> list[tuple[Lack, Sequence[LeaderLog]]]:

@@ -41,7 +41,7 @@ from election_replay.election_core.protocols.raft_family.two_leaders import over
 from election_replay.election_core.protocols.zab.ballots import ballot_of, log_of, words_of
 from election_replay.election_core.protocols.zab.facts import Ballot
 from election_replay.election_core.protocols.zab.log import PROTOCOL
-from election_replay.election_core.protocols.zab.losses import loss_tallies, losses
+from election_replay.election_core.protocols.zab.losses import loss_tallies, losses, skipped_entries
 
 __all__ = ["PROTOCOL", "judge"]
 
@@ -58,6 +58,10 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     wrong = [*_votes_that_went_down(group), *_without_quorum(group)]
     yield from wrong
     yield from losses(group, wrong)
+    apart = list(skipped_entries(group))
+    yield from apart
+    if apart:
+        yield counted(group, RuleId.STORES_DIFFER, apart, len(apart))
     planned = {(tenure.node, tenure.term) for tenure in group.tenures if _planned(group, tenure)}
     yield from availability(
         group,

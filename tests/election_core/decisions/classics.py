@@ -74,6 +74,13 @@ ZAB = (
         "Leader#waitForNewLeaderAck, LearnerHandler#syncFollower",
         "COMMITTED_ENTRY_LOST",
     ),
+    Decision(
+        "diff-whole",
+        "a diff begins at the end of the learner's log, and leaves nothing out",
+        "LearnerHandler#queueCommittedProposals",
+        "STORES_DIFFER",
+        never_conforms="a diff with everything prints nothing that is compared",
+    ),
     Decision("one-leader", "one leader an epoch", "Leader#getEpochToPropose", "SPLIT_BRAIN_SAME_TERM"),
     Decision(
         "epoch-kept",
