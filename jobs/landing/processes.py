@@ -3,12 +3,17 @@
 A line of Redis begins with its process: ``8773:M 26 Nov 2026 12:15:07.613 *``, with the letter ``X`` for a sentinel. No
 line names the server. So a process is a server's restart only if it starts after the end of one other; where several
 had ended, nobody knows whose it is, and its lines are left out. In containers all ids are small: a process whose time
-goes back behind its beginning is another one with the same id.
+goes back behind its beginning is another one with the same id. A sentinel and a server of Redis Cluster print their id
+at a start, which decides. Without ids, a file of processes one behind the other is of one server, whose clock may have
+been set, if another folder holds a file of the same name: then each folder is a server.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
 from election_replay.election_core.dialects.stamps import MONTHS
@@ -35,6 +40,9 @@ _TIME = re.compile(
 BEFORE_TEXT = 60
 """The time of a line ends within so many characters; later ones are of the text."""
 _STARTS = re.compile(r"oO0OoO0OoO0Oo \w+ is starting")
+_PRINTED_ID = re.compile(
+    r"(?:Sentinel ID is|No cluster configuration found, I'm|Node configuration loaded, I'm) (\w{40})\b"
+)
 _NO_NAME = re.compile(r"(?<!\S)[\d:.,TZ/+-]+(?=\s|\Z)|\[\d{1,7}\]|[\s>|`]+", re.ASCII)
 """What may differ in what stands before lines of one file: times, numbers, the process in ``redis[8773]:``, marks of
 quotations."""
@@ -51,7 +59,8 @@ _KINDS = {
 @dataclass(eq=False, slots=True)
 class Process:
     """A process of Redis: its id, its kind (empty as long as it is not known), its lines, its first and last times, and
-    the numbers of its first and last line. ``started``: its first line is that of a start."""
+    the numbers of its first and last line. ``started``: its first line is that of a start. ``printed_id`` is what it
+    calls itself, empty if it prints nothing."""
 
     pid: str
     kind: str
@@ -60,12 +69,15 @@ class Process:
     started: bool
     end: str = ""
     last: int = 0
+    printed_id: str = ""
     lines: list[str] = field(default_factory=list)
 
     def takes(self, line: str, time: str, number: int) -> None:
         """Take its next line."""
         self.lines.append(line)
         self.end, self.last = max(self.end, time), number
+        if named := _PRINTED_ID.search(line):
+            self.printed_id = named[1]
 
     def may_restart(self, member: Sequence["Process"]) -> bool:
         """Return True when this is a start after the end of a member's last process.
@@ -74,6 +86,8 @@ class Process:
         """
         before, since = member[-1], int(member[0].begin)
         late = 4 * (int(self.begin) - since) > 3 * (int(before.end) - since)
+        if self.printed_id and before.printed_id:
+            late = self.printed_id == before.printed_id
         return self.started and before.kind == self.kind and before.last < self.first and late
 
 
@@ -141,9 +155,10 @@ def read_by_process(layout: InferredLayout, into: Path) -> Iterator[InferredLayo
     their parts, written into ``into``, if there are any."""
     zone = open_landing(layout.root)
     kept, written, read = [], InferredLayout(str(into), [], []), list(layout.read_otherwise)
+    namesakes = Counter(PurePosixPath(file.path).name for file in layout.files)
     for file in layout.files:
         members, left_out = ([], []) if file.below else members_of(file, zone)
-        if not members:
+        if not members or (namesakes[PurePosixPath(file.path).name] > 1 and one_after_another(members, left_out)):
             kept.append(file)
             continue
         unread = sum(len(process.lines) for process in left_out)
@@ -157,6 +172,14 @@ def read_by_process(layout: InferredLayout, into: Path) -> Iterator[InferredLayo
     yield replace(layout, files=kept, assumed=assumed, read_otherwise=read)
     if written.files:
         yield written
+
+
+def one_after_another(members: Sequence[Sequence[Process]], left_out: Sequence[Process]) -> bool:
+    """Return True when each process of a file wrote its last line before the next one wrote its first, and no two print
+    different ids: so it is with the restarts of one server."""
+    processes = sorted((process for member in (*members, left_out) for process in member), key=attrgetter("first"))
+    names = {process.printed_id for process in processes if process.printed_id}
+    return len(names) < 2 and all(before.last < after.first for before, after in pairwise(processes))
 
 
 def members_of(file: LogFile, zone: LandingZone) -> tuple[list[list[Process]], list[Process]]:

@@ -1,9 +1,14 @@
 """Lines of several servers and sentinels of Redis in one file: whose they are."""
 
+from pathlib import Path
+
 import pytest
 
-from election_replay.jobs.landing.processes import members_in
+from election_replay.jobs.landing.inferred_layout import infer_layout
+from election_replay.jobs.landing.processes import members_in, read_by_process
+from election_replay.jobs.settings.config import Config
 
+ID = f"Sentinel ID is {'a' * 40}"
 STARTS = "oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo"
 
 
@@ -34,6 +39,14 @@ def line(pid: int, letter: str, at: str, text: str = "Ready to accept connection
             ],
             [],
             id="a restart with the clock put back",
+        ),
+        pytest.param(
+            [
+                *(line(9, "X", "10:03:00", STARTS), line(9, "X", "10:03:00", ID), line(9, "X", "10:09:00")),
+                *(line(12, "X", "10:01:00", STARTS), line(12, "X", "10:01:00", ID), line(12, "X", "10:04:00")),
+            ],
+            [],
+            id="a sentinel prints its id again, with the clock put back far",
         ),
         pytest.param(
             [line(9, "M", "10:00:00"), line(9, "M", "10:09:00"), line(9, "M", "10:08:00")],
@@ -106,3 +119,16 @@ def test_two_servers_of_one_host_that_its_syslog_merged_are_two() -> None:
         f"Nov 26 10:00:0{n} db redis[{pid}]: {line(pid, 'M', f'10:00:0{n}')}" for n, pid in enumerate((7, 9, 7, 9))
     ]
     assert [[process.pid for process in member] for member in members_in(lines)[0]] == [["7"], ["9"]]
+
+
+@pytest.mark.parametrize(("folders", "parts"), [(("redis-1", "redis-2"), 0), (("redis-1",), 2)])
+def test_a_folder_beside_another_is_one_server(folders: tuple[str, ...], parts: int, tmp_path: Path) -> None:
+    """Its clock was put back far, and it was started again; alone, the file could be two servers', joined."""
+    for folder in folders:
+        (tmp_path / folder).mkdir()
+        first = [line(9, "C", "10:03:00", STARTS), line(9, "M", "10:03:00"), line(9, "M", "10:09:00")]
+        again = [line(12, "C", "10:01:00", STARTS), line(12, "M", "10:01:00"), line(12, "M", "10:05:00")]
+        text = [*first, *again] if folder == "redis-1" else first
+        (tmp_path / folder / "redis.log").write_text("".join(f"{text}\n" for text in text))
+    layouts = list(read_by_process(infer_layout(str(tmp_path), "nodes", Config()), tmp_path / "parts"))
+    assert [len(layout.files) for layout in layouts] == ([len(folders)] if not parts else [0, parts])
