@@ -9,7 +9,7 @@ master                  Partial resynchronization not accepted
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import Message
@@ -64,16 +64,32 @@ def _commands(facts: list[Fact]) -> Iterator[Message]:
             taken[fact.role, fact.node].append(fact)
     for (message, node), words in spoken.items():
         role = {TOLD_TO_LEAD: LEADER, PROMOTED: LEADER, TOLD_TO_FOLLOW: FOLLOWER}.get(message)
-        roles = taken.get((role or "", node), [])
-        if role is None or len(roles) != len(words):
+        if role is None:
             continue
-        in_turn = list(zip(sorted(words, key=lambda word: word.term or word.since), roles, strict=True))
-        if not belong_together([begun.since - word.since for word, begun in in_turn], Timeout.REDIS_TOLD.us):
-            continue
-        for word, begun in in_turn:
+        for word, begun in _in_turn(
+            sorted(words, key=lambda word: word.term or word.since), taken.get((role, node), [])
+        ):
             pair = since(word), since(begun)
             yield Message(*(pair if message != PROMOTED else reversed(pair)))
     yield from _heard_of(spoken)
+
+
+def _in_turn(words: Sequence[SentinelSaid], roles: Sequence[Role]) -> list[tuple[SentinelSaid, Role]]:
+    """Return each role with the word about it, both in their order. A server that had the role already prints nothing:
+    with more words than roles, only one choice of words may be as far from all roles. Empty if it is not clear."""
+    choices = set()
+    for first in words[: len(words) - len(roles) + 1] if roles else ():
+        apart = roles[0].since - first.since
+        nearest = (min(words, key=lambda word: abs(role.since - word.since - apart)) for role in roles)
+        choices.add(tuple(words if len(words) == len(roles) else dict.fromkeys(nearest)))
+    fitting = [
+        pairs
+        for chosen in choices
+        if len(chosen) == len(roles)
+        and (pairs := list(zip(chosen, roles, strict=True)))
+        and belong_together([begun.since - word.since for word, begun in pairs], Timeout.REDIS_TOLD.us)
+    ]
+    return fitting[0] if len(fitting) == 1 else []
 
 
 def _heard_of(spoken: dict[tuple[str, str | None], list[SentinelSaid]]) -> Iterator[Message]:
@@ -101,3 +117,20 @@ def _copies(facts: list[Fact]) -> Iterator[Message]:
         )
         if copied is not None and answer.to_index != answer.from_index:
             yield Message(since(answer), since(copied))
+    yield from _mismatches(facts, asks)
+
+
+def _mismatches(facts: list[Fact], asks: list[DataHeld]) -> Iterator[Message]:
+    """Yield pairs: a master that has nothing in common with a replica answers it after it asked."""
+    asked: dict[tuple[str | None, str | None], list[DataHeld]] = defaultdict(list)
+    for ask in asks:
+        asked[ask.node, ask.ids].append(ask)
+    answered: dict[tuple[str | None, str | None], list[BytesRefused]] = defaultdict(list)
+    for fact in facts:
+        if isinstance(fact, BytesRefused) and fact.ids is not None:
+            answered[fact.peer, fact.ids].append(fact)
+    for key, answers in answered.items():
+        pairs = list(zip(asked.get(key, []), answers, strict=False))
+        apart = [answer.since - ask.since for ask, answer in pairs]
+        if len(pairs) == len(asked.get(key, [])) == len(answers) and belong_together(apart, Timeout.REDIS_TOLD.us):
+            yield from (Message(since(ask), since(answer)) for ask, answer in pairs)

@@ -25,14 +25,16 @@ class BytesRefused(Fact):
     """``peer`` asked the master ``node`` to continue a history from byte ``from_index``; the master has it to
     ``to_index``.
 
-    The bytes in between are thrown away (none if both are equal). None: they have no history in common.
+    The bytes in between are thrown away (none if both are equal). None: they have no history in common, and ``ids`` is
+    that of the peer.
     """
 
-    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "from_index", "to_index")
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer", "from_index", "to_index", "ids")
 
     peer: str | None
     from_index: int | None
     to_index: int | None
+    ids: str | None = None
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -11,8 +11,10 @@ was frozen: then each sentinel had one or several hundred hellos waiting for it.
 acknowledged.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Moment
@@ -48,6 +50,7 @@ process still accepts, and receives all that waits on its connections at once wh
 LIKE_HELD_BACK = 0.12
 """The relative difference between a hello and the measured ones: names and addresses are in it."""
 OF_CLIENTS = "they include client writes, and no line says whether those were acknowledged"
+_CLUSTER_ID = re.compile(r"[0-9a-f]{40}")
 SENTINELS_UNKNOWN = 5
 """The number of sentinels assumed where no sentinel's log is there; a larger one makes the verdict more cautious."""
 
@@ -63,8 +66,8 @@ def silent_for(group: Group, word: SentinelSaid) -> int:
 
 
 def sentinels_of(group: Group) -> int:
-    """Return how many sentinels watch the group; 0 in a cluster, which has none."""
-    if any(tenure.node and ":" not in tenure.node for tenure in group.tenures) and not any(
+    """Return how many sentinels watch the group; 0 in a cluster, which has none, and whose servers print their ids."""
+    if any(tenure.node and _CLUSTER_ID.fullmatch(tenure.node) for tenure in group.tenures) and not any(
         word.message == DOWN for word in group.of(SentinelSaid)
     ):
         return 0
@@ -95,37 +98,43 @@ def refused(group: Group) -> Iterator[tuple[BytesRefused, int | None]]:
         yield fact, (fact.from_index or 0) - (fact.to_index or 0) if known else None
 
 
-def overlap_findings(group: Group) -> Iterator[Finding]:
-    """Yield ``SPLIT_BRAIN_OVERLAP``: two masters at once, and what the former one took meanwhile."""
+def overlap_findings(group: Group, guessed: Collection[tuple[str, int]] = ()) -> Iterator[Finding]:
+    """Yield ``SPLIT_BRAIN_OVERLAP``: two masters at once, and what the one took meanwhile that followed the other.
+    ``guessed`` are the tenures, by source and begin, of which no line prints the epoch."""
     for overlap in overlaps(group):
         if overlap.least > 0 and overlap.stale.node != overlap.newer.node:
-            yield _overlap(group, overlap)
+            yield _overlap(group, overlap, guessed)
 
 
-def _overlap(group: Group, overlap: Overlap) -> Finding:
+def _overlap(group: Group, overlap: Overlap, guessed: Collection[tuple[str, int]]) -> Finding:
     stale, newer = overlap.stale, overlap.newer
-    answer = _answer_to(group, stale, newer)
-    asked = None if answer is not None and answer.from_index is not None else _asked_beyond(group, stale, newer)
-    all_of_it = _all_of_it(group, stale, newer) if asked is None and _bytes_of(answer) is None else None
+    lost, kept = (newer, stale) if _gave_way(group, newer, stale) else (stale, newer)
+    answer = _answer_to(group, lost, kept)
+    asked = None if answer is not None and answer.from_index is not None else _asked_beyond(group, lost, kept)
+    all_of_it = _all_of_it(group, lost, kept) if asked is None and _bytes_of(answer) is None else None
     asked = asked or all_of_it
     bytes_lost = _bytes_of(answer) if asked is None else asked.bytes
     severity, certainty, consequence = (
-        _consequence(group, overlap, answer, bytes_lost)
+        _consequence(group, overlap, lost, answer, bytes_lost)
         if all_of_it is None
-        else _everything_lost(group, overlap, all_of_it)
+        else _everything_lost(group, overlap, lost, all_of_it)
     )
     before, after = (answer.from_index, answer.to_index) if answer else (None, None)
     if asked is not None:
         before, after = asked.asked.to_index, asked.goes_on.to_index
     refusing = _refused_clients(group, stale, newer)
     back = out_of_place(group, stale)
-    named = newer.with_detail(f"epoch {newer.term}")
-    who = f"{named} and {stale.name}" if back else f"{stale.with_detail(f'epoch {stale.term}')} and {named}"
+    named = [
+        tenure.name
+        if (tenure.source, tenure.begin.at) in guessed or (back and tenure is stale)
+        else tenure.with_detail(f"epoch {tenure.term}")
+        for tenure in ((newer, stale) if back else (stale, newer))
+    ]
     return overlap_finding(
         group,
         overlap,
         severity,
-        f"{who} were both master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
+        f"{' and '.join(named)} were both master for {between(overlap.least, overlap.most)}{refusing}: {consequence}.",
         [*([answer.since_event] if answer else []), *(asked.evidence if asked else ())],
         key=(stale.term, newer.term, stale.node, newer.node, max(stale.begin.at, newer.begin.at) // SECOND),
         certainty=certainty,
@@ -165,14 +174,20 @@ def _asked_beyond(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
     return _Asked(first, goes_on) if first is not None and goes_on is not None and goes_on.ids == first.ids else None
 
 
+def _gave_way(group: Group, newer: Tenure, stale: Tenure) -> bool:
+    """Return True when the new one of two masters surely was the first to follow another server."""
+    return group.clocks.elapsed(newer.end, stale.end)[0] > 0 and _asks_first(group, newer) is not None
+
+
 def _all_of_it(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
-    """Return everything that a former master had, if the new one has nothing of it; None if that is not shown.
+    """Return everything that a former master had, if the new one has nothing of it; None if that is not shown, or if a
+    third server went on from it.
 
     Either the former master is known from its begin, and the new one continues a history that the former never had,
-    since it took over before copying anything. Or the new one never had the history that the former began as master.
+    since it took over before copying anything. Or nobody else ever had the history that the former began as master.
     """
     first, goes_on = _asks_first(group, stale), _goes_on(group, newer)
-    if first is None or goes_on is None:
+    if first is None:
         return None
     held: dict[str, list[DataHeld]] = {stale.source: [], newer.source: []}
     for fact in group.of(DataHeld):
@@ -180,11 +195,11 @@ def _all_of_it(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
     of_stale = [fact for fact in held[stale.source] if fact.since <= first.since]
     began = [fact for fact in of_stale if (fact.message, fact.ids) == (BEGAN, first.ids)]
     begun = began or [fact for fact in of_stale if (fact.message, fact.other) == (GOES_ON, first.ids)]
-    foreign = not began or goes_on.ids not in {fact.ids for fact in held[stale.source]}
+    foreign = not began or (goes_on is not None and goes_on.ids not in {fact.ids for fact in held[stale.source]})
+    others = (fact for facts in held.values() for fact in facts if fact.source_node != stale.source)
+    went_on = {fact.ids for fact in others if fact.message == GOES_ON or fact.source_node == newer.source}
     return (
-        _Asked(first, replace(begun[-1], since_event=None))
-        if begun and foreign and first.ids not in {f.ids for f in held[newer.source]}
-        else None
+        _Asked(first, replace(begun[-1], since_event=None)) if begun and foreign and first.ids not in went_on else None
     )
 
 
@@ -219,14 +234,25 @@ def _goes_on(group: Group, newer: Tenure) -> DataHeld | None:
     return next(near, None)
 
 
-def _everything_lost(group: Group, overlap: Overlap, asked: _Asked) -> tuple[str, str, str]:
-    """Return (severity, certainty, clause) for a new master that has nothing of the former one's data."""
-    stale, newer = overlap.stale.node, overlap.newer.node
+def _everything_lost(group: Group, overlap: Overlap, lost: Tenure, asked: _Asked) -> tuple[str, str, str]:
+    """Return (severity, certainty, clause) for a master that has nothing of what ``lost`` took."""
+    other = overlap.stale if lost is overlap.newer else overlap.newer
     data = "all of its data" if asked.goes_on.message == BEGAN else "all that it took as master"
-    thrown = f"{newer} had copied nothing from {stale}, and {data}, {asked.bytes:,} bytes, were thrown away"
-    if asked.bytes <= heartbeats(group, max(asked.asked.since - asked.goes_on.since, 0)):
+    thrown = f"{other.node} had copied nothing from {lost.node}, and {data}, {asked.bytes:,} bytes, were thrown away"
+    alone_us = max(asked.asked.since - asked.goes_on.since, 0)
+    if asked.bytes <= heartbeats(group, alone_us):
         return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
+    if like_held_back(group, asked.bytes, min(alone_us, _silent_at_most(group, lost, asked))):
+        return WARNING, DEFINITE, f"{thrown}; if it was frozen, they may be heartbeats that waited for it"
     return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
+
+
+def _silent_at_most(group: Group, lost: Tenure, asked: _Asked) -> int:
+    """Return how long, in us, a master may have been silent before it asked another: since it was missed first."""
+    elapsed = group.clocks.elapsed
+    rivals = (other for other in group.tenures if other.node != lost.node and elapsed(lost.begin, other.begin)[1] > 0)
+    silent = (elapsed(each.begin, since(asked.asked))[1] + missed_for(group, lost, each) for each in rivals)
+    return max(silent, default=0)
 
 
 def _bytes_of(answer: BytesRefused | None) -> int | None:
@@ -259,52 +285,67 @@ def _led_again(group: Group, stale: Tenure, before: Moment) -> bool:
     )
 
 
-def _leads_again_with_its_data(group: Group, stale: Tenure) -> bool:
-    """Return True when a former master led again, in the same process, before it had copied anything."""
+def _leads_again_with_its_data(group: Group, stale: Tenure) -> str | None:
+    """Return a clause where a former master led again before it had copied anything; None if it did not."""
     turns = [
-        (role.since, role.role == LEADER and role.cause not in BEGINS)
+        (role.since, role.role == LEADER, role.cause in BEGINS)
         for role in group.roles
         if role.source_node == stale.source
         and role.since > stale.end.at
         and (role.role == LEADER or role.cause in BEGINS)
     ]
-    since_us, kept = min(turns, default=(0, False))
-    return kept and not any(
+    since_us, leads, begins = min(turns, default=(0, False, False))
+    copied = any(
         fact.source_node == stale.source and fact.message == COPIED and stale.end.at < fact.since < since_us
         for fact in group.of(DataHeld)
     )
+    if not leads or copied:
+        return None
+    if begins:
+        again = (tenure for tenure in group.tenures if (tenure.source, tenure.begin.at) == (stale.source, since_us))
+        if any(out_of_place(group, tenure) for tenure in again) or _began_empty(group, stale.source, since_us):
+            return None
+        return f"{stale.node} was started again as master, with what it had saved of its writes"
+    return f"{stale.node} became master again before it had copied anything, and kept what it took"
+
+
+def _began_empty(group: Group, source: str, start: int) -> bool:
+    """Return True when a server that started at ``start`` had no data, by its next lines."""
+    after = (fact for fact in group.of(DataHeld) if fact.source_node == source and fact.since >= start)
+    first = min((fact for fact in after if fact.message == BEGAN), key=attrgetter("since"), default=None)
+    return first is not None and first.count == 0
 
 
 def _consequence(
-    group: Group, overlap: Overlap, answer: BytesRefused | None, bytes_lost: int | None
+    group: Group, overlap: Overlap, lost: Tenure, answer: BytesRefused | None, bytes_lost: int | None
 ) -> tuple[str, str, str]:
-    """Return (severity, certainty, clause): what became of the writes that the former master took."""
-    stale = overlap.stale
+    """Return (severity, certainty, clause): what became of the writes that a master took which follows the other."""
+    other = overlap.stale if lost is overlap.newer else overlap.newer
     if bytes_lost == 0:
-        return INFO, DEFINITE, f"{stale.node} took nothing that {overlap.newer.node} lacks"
+        return INFO, DEFINITE, f"{lost.node} took nothing that {other.node} lacks"
     if bytes_lost is not None:
-        silent_us = overlap.most + missed_for(group, stale, overlap.newer)
-        thrown = f"{bytes_lost:,} bytes that {stale.node} took and {overlap.newer.node} never had were thrown away"
+        silent_us = overlap.most + missed_for(group, overlap.stale, overlap.newer)
+        thrown = f"{bytes_lost:,} bytes that {lost.node} took and {other.node} never had were thrown away"
         if bytes_lost <= heartbeats(group, silent_us):
             return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
         if like_held_back(group, bytes_lost, silent_us):
             return WARNING, DEFINITE, f"{thrown}; if it was frozen, they may be heartbeats that waited for it"
         return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
-    if out_of_place(group, stale):
+    if out_of_place(group, lost):
         return (
             INFO,
             DEFINITE,
-            f"{stale.node} had been started again and called itself master until it was told to follow; what clients "
+            f"{lost.node} had been started again and called itself master until it was told to follow; what clients "
             "wrote to it then is lost, and no line says whether any did",
         )
-    if answer is None and _leads_again_with_its_data(group, stale):
-        return INFO, DEFINITE, f"{stale.node} became master again before it had copied anything, and kept what it took"
+    if answer is None and (kept := _leads_again_with_its_data(group, lost)) is not None:
+        return INFO, DEFINITE, kept
     reason = "their data had nothing in common" if answer is not None else "no line says what became of its writes"
     severity = INFO if overlap.most <= Timeout.REDIS_TOLD.us and answer is None and overlap.frozen else WARNING
     return (
         severity,
         DEFINITE if severity == WARNING else POSSIBLE,
-        f"what clients wrote to {stale.node} is lost; {reason}",
+        f"what clients wrote to {lost.node} is lost; {reason}",
     )
 
 

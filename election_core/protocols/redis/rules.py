@@ -225,7 +225,7 @@ def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
     yield from double
     yield from broken
     yield from _two_of_one_epoch(group, epochs, [*double, *broken])
-    overlaps = list(overlap_findings(group))
+    overlaps = list(overlap_findings(group, epochs.ordering))
     yield from overlaps
     yield from losses(group, overlaps)
     in_turn = group.with_tenures(in_succession(group))

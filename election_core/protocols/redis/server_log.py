@@ -366,7 +366,10 @@ class ServerLog(RoleLog):
                 asked, valid = event.ledger_end, event.max_offset
                 if event.kind == "RD_ACCEPTED":
                     asked = valid = event.start_offset
-                yield BytesRefused(*emit.at(event, ordinal=number), peer=other, from_index=asked, to_index=valid)
+                ids = event.value if event.kind == "RD_MISMATCH" else None
+                yield BytesRefused(
+                    *emit.at(event, ordinal=number), peer=other, from_index=asked, to_index=valid, ids=ids
+                )
             elif word in (ASKS, GOES_ON, COPIED, LOADED, BEGAN, SAVED):
                 yield DataHeld(
                     *emit.at(event, ordinal=number),

@@ -131,7 +131,8 @@ ONE_CLOCK = {
     "protocols/zab/losses.py": {"_epoch_of_leader": "the roles of a learner and a cut of its own log"},
     "protocols/raft/own_clock.py": {"_stalls": "a fold: the lines of one member"},
     "protocols/redis/causality.py": {
-        "_commands": "what ties two clocks: their difference, event by event",
+        "_in_turn": "what ties two clocks: their difference, event by event",
+        "_mismatches": "what ties two clocks: their difference, event by event",
         "_copies": "what one replica asked for and copied",
     },
     "protocols/redis/epochs.py": {"_between": "roles in common time, for an epoch that only orders and proves nothing"},
