@@ -19,7 +19,7 @@ from election_replay.election_core.fold.roles import (
 from election_replay.election_core.model.facts import Fact, QuietLog
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.timing import US_PER_MS
-from election_replay.election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, VotingLog
+from election_replay.election_core.protocols.raft_family.log import NO_WINNER, TRANSFER_LASTS, GaveUp, VotingLog
 
 PROTOCOL, HASHICORP = "described", "hashicorp_raft"
 """Programs that the settings describe, and HashiCorp's Raft library."""
@@ -117,7 +117,8 @@ class Member(VotingLog):
             silent = min((wait for wait in waits if wait is not None), default=None)
             if silent is not None:
                 silent_us = silent * US_PER_MS
-                self.gave_up.append((self.own_term.term or 0, event.at - 2 * silent_us, event.by - silent_us, event))
+                at, by = event.at - 2 * silent_us, event.by - silent_us
+                self.gave_up.append(GaveUp(self.own_term.term or 0, at, by, event))
             self.takes(event, FOLLOWER, None, None, QUORUM_LOST)
         self._missed = []
 

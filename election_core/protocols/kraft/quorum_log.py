@@ -40,7 +40,7 @@ from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
-from election_replay.election_core.protocols.raft_family.log import NO_WINNER, HeardLast, VotingLog
+from election_replay.election_core.protocols.raft_family.log import NO_WINNER, GaveUp, HeardLast, VotingLog
 
 PROTOCOL = "kraft"
 
@@ -308,7 +308,8 @@ class QuorumLog(VotingLog):
             waited = event.duration_ms * 1000
             earlier = waited if len(self.voters) > 3 else 0
             wait = min(Timeout.KRAFT_FETCH_WAIT.us, waited)
-            self.gave_up.append((step.term, event.at - waited - earlier - wait, event.by - waited + wait, event))
+            least, most = event.at - waited - earlier - wait, event.by - waited + wait
+            self.gave_up.append(GaveUp(step.term, least, most, event))
 
     def _on_resigns(self, event: FoldEvent) -> None:
         self._now.cause = "stepped_down"

@@ -56,6 +56,7 @@ from election_replay.election_core.protocols.raft.tables import VOTE, is_behind
 from election_replay.election_core.protocols.raft_family.log import (
     NO_WINNER,
     TRANSFER_LASTS,
+    GaveUp,
     HeardLast,
     VotingLog,
 )
@@ -390,7 +391,7 @@ class Membership(VotingLog):
         term = self.steps[-1].term if self.steps else None
         if self._role == LEADER and term is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us
-            self.gave_up.append((term, least, max(least, most), event))
+            self.gave_up.append(GaveUp(term, least, max(least, most), event))
         self._step(event, FOLLOWER, self.steps[-1].term if self.steps else None, None, "quorum_lost")
         self._now.cause = "quorum_lost"
         self._now.led_until = None

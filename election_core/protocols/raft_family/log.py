@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from election_replay.election_core.fold.checks import Checked
 from election_replay.election_core.fold.fact_writer import FactWriter
@@ -49,19 +50,30 @@ class HeardLast:
     event_id: str
 
 
+class GaveUp(NamedTuple):
+    """A leader of ``term`` that gives up with the line ``event`` lost its quorum in ``[at, by]`` (us). ``closed``: some
+    followers had closed their connections."""
+
+    term: int
+    at: int
+    by: int
+    event: FoldEvent
+    closed: bool = False
+
+
 @dataclass(slots=True)
 class VotingLog(RoleLog):
     """The lines of a member whose group votes: its roles and candidacies, votes, and its own term.
 
     ``raised`` are larger terms with the peer that the member heard of them from; None: it raised the term itself.
-    ``gave_up`` are quorums lost in ``[at, by]``, as (term, at, by, line). ``committed`` and ``led_with`` are ends of a
-    log as (term, index, line): those known to be committed, and those with which the member became leader.
+    ``committed`` and ``led_with`` are ends of a log as (term, index, line): those known to be committed, and those with
+    which the member became leader.
     """
 
     grants: dict[tuple[int, str, str], Grant] = field(default_factory=dict)
     own_term: OwnTerm = field(default_factory=OwnTerm)
     raised: list[tuple[int, str | None, FoldEvent]] = field(default_factory=list)
-    gave_up: list[tuple[int, int, int, FoldEvent]] = field(default_factory=list)
+    gave_up: list[GaveUp] = field(default_factory=list)
     committed: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     led_with: list[tuple[int, int, FoldEvent]] = field(default_factory=list)
     checked: Checked = field(default_factory=Checked)
@@ -85,9 +97,10 @@ class VotingLog(RoleLog):
             )
         for term, peer, event in self.raised:
             yield TermRaised(*emit.at(event), term=term, peer=peer)
-        for term, at, by, event in self.gave_up:
-            during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
-            yield QuorumLost(*during, term=term, rounds=None, regained=False)
+        for lost in self.gave_up:
+            line = lost.event
+            during = emit.during(self.node, lost.at, lost.by, line.event_id, line.at, line.by, line.event_id)
+            yield QuorumLost(*during, term=lost.term, rounds=None, regained=False, closed=lost.closed)
         for term, index, event in self.committed:
             yield KnownCommitted(*emit.at(event), term=term, to_index=index)
         for term, index, event in self.led_with:

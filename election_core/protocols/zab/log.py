@@ -17,12 +17,11 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import inf
 
-from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, Checked, Verdict, violates
+from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, Verdict, violates
 from election_replay.election_core.fold.contact import Contacts
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.identity import UNIDENTIFIED, ZOOKEEPER, process_of
 from election_replay.election_core.fold.members import name_at
-from election_replay.election_core.fold.own_term import OwnTerm
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
     DOWN,
@@ -44,14 +43,13 @@ from election_replay.election_core.model.facts import (
     KnownCommitted,
     LastHeard,
     QuietLog,
-    QuorumLost,
     Role,
     Silence,
-    TermRaised,
 )
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.quorum import is_majority
 from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.protocols.raft_family.log import GaveUp, VotingLog
 from election_replay.election_core.protocols.zab.elected import Elected, Win
 from election_replay.election_core.protocols.zab.facts import A_CLIENT, Ballot
 from election_replay.election_core.protocols.zab.log_end import Cut, ReachedEnd
@@ -132,21 +130,17 @@ class Running:
 
 
 @dataclass(slots=True)
-class ZabLog:
-    """The state machine of one server's log; ``on`` takes its events in program order."""
+class ZabLog(VotingLog):
+    """The state machine of one server's log; ``on`` takes its events in program order. ``known`` are the last zxids
+    known to be committed in an epoch, by the server itself (None) or by others."""
 
     names: list[tuple[int, str]] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
     ballots: list[InitialVote] = field(default_factory=list)
     elected: Elected = field(default_factory=Elected)
-    reached: list[tuple[int, FoldEvent]] = field(default_factory=list)
     heard: list[tuple[str | None, int, int, FoldEvent]] = field(default_factory=list)
     contacts: Contacts = field(default_factory=Contacts)
     passed: PassedVotes = field(default_factory=PassedVotes)
-    without_quorum: list[tuple[int, int, int, FoldEvent, bool]] = field(default_factory=list)
-    checked: Checked = field(default_factory=Checked)
-    own_epoch: OwnTerm = field(default_factory=OwnTerm)
-    committed: dict[tuple[str | None, int], tuple[int, FoldEvent]] = field(default_factory=dict)
+    known: dict[tuple[str | None, int], tuple[int, FoldEvent]] = field(default_factory=dict)
     end: ReachedEnd = field(default_factory=ReachedEnd)
     standstills: Standstills = field(default_factory=Standstills)
     _settings: dict[str, int] = field(default_factory=dict)
@@ -156,15 +150,10 @@ class ZabLog:
     _searched: FoldEvent | None = None
     _tells_roles: bool = False
 
-    @property
-    def node(self) -> str | None:
-        """The id that the server gives itself; None before it does."""
-        return self.names[-1][1] if self.names else None
-
     def on(self, event: FoldEvent) -> None:
         """Take the next line of this server's log."""
         if event.node is not None and event.node != self.node:
-            self.names.append((event.at, event.node))
+            self._name(event.at, event.node)
         if event.kind in _SAID_BY_LEARNERS and self._now.role not in (FOLLOWER, OBSERVER):
             self._now.election = Election()  # the line that ended that election is lost
         self._tells_roles = self._tells_roles or event.kind in _INFO
@@ -174,13 +163,18 @@ class ZabLog:
         if self._now.role == LEADER and (event.kind == "ZK_ESTABLISHED" or event.role == "LEADER"):
             self._now.led_until = event.at
 
+    def _name(self, at: int, node: str) -> None:
+        """Take the id that the server gives itself from a time on."""
+        self.node = node
+        self.names.append((at, node))
+
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """Yield what this log proves about its ensemble."""
         first = self.steps[0] if self.steps else self._searched
         if first is None:
             return
         if not self.names and speaker.listed.member is not None:
-            self.names.append((first.at, speaker.listed.member))
+            self._name(first.at, speaker.listed.member)
         group = speaker.listed.replica_group or (ENSEMBLE_GROUP if self.node is not None else UNIDENTIFIED)
         runs = speaker.incarnations.get(process_of(stream), [])
         emit = speaker.about(group, PROTOCOL, stream, lambda time: name_at(time, self.names, runs))
@@ -195,7 +189,7 @@ class ZabLog:
         yield from self._contact_facts(emit, speaker.timing_of(group).us(Timeout.ZK_SYNC_LIMIT))
         yield from self.passed.facts(emit)
         yield from self._loss_facts(emit)
-        yield from self._rule_facts(emit)
+        yield from self.vote_facts(emit)
         yield from self.standstills.facts(emit, self.node)
 
     def _election_facts(self, emit: FactWriter) -> Iterator[Fact]:
@@ -208,8 +202,6 @@ class ZabLog:
                 own_zxid=ballot.vote.zxid,
             )
         yield from self.elected.facts(emit)
-        for epoch, event in self.reached:
-            yield TermRaised(*emit.at(event), term=epoch)
 
     def _contact_facts(self, emit: FactWriter, sync_limit_us: int) -> Iterator[Fact]:
         """Yield contacts; only warnings leave a lost leader without a name, and syncLimit is not among them."""
@@ -219,20 +211,12 @@ class ZabLog:
                 yield LastHeard(*emit.during(leader, at - silent_us, by, event.event_id))
         for contact in self.contacts.every:
             yield contact.fact(emit, Timeout.ZK_BROKEN_CONNECTION.us, closed=True)
-        for epoch, at, by, event, closed in self.without_quorum:
-            during = emit.during(self.node, at, by, event.event_id, event.at, event.by, event.event_id)
-            yield QuorumLost(*during, term=epoch, rounds=None, regained=False, closed=closed)
 
     def _loss_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        for (who, epoch), (zxid, event) in self.committed.items():
+        for (who, epoch), (zxid, event) in self.known.items():
             about = emit.at(event) if who is None else emit.about(who, event)
             yield KnownCommitted(*about, term=epoch, to_index=zxid)
         yield from self.end.facts(emit)
-
-    def _rule_facts(self, emit: FactWriter) -> Iterator[Fact]:
-        yield from self.checked.tallied(emit, self.node)
-        yield from self.checked.broken(emit)
-        yield from self.own_epoch.facts(emit)
 
     # -- roles ------------------------------------------------------------------------------------------
 
@@ -317,7 +301,7 @@ class ZabLog:
         self.elected.voters.accepted(event.term, supporters, voters, event)
         self._now.attempts, self._now.leading = 0, None
         self._note_ballot(self.node, event.term, event)
-        self.own_epoch.note(event.term, event)
+        self.own_term.note(event.term, event)
         self._seen_epoch = max(self._seen_epoch, event.term)
         self._now.learners_lost.clear()
         self._step(event, LEADER, event.term, self.node, "elected")
@@ -438,7 +422,7 @@ class ZabLog:
         if all(lost[2].result for lost in near) and near:
             at, by = min(lost[0] for lost in near), max(lost[1] for lost in broken)
         closed = any("EOF" in (lost[2].result or "") for lost in near)
-        self.without_quorum.append((self._now.epoch, at, by, event, closed))
+        self.gave_up.append(GaveUp(self._now.epoch, at, by, event, closed))
 
     def _on_role_end(self, event: FoldEvent) -> None:
         if self._now.role in (FOLLOWER, OBSERVER):
@@ -515,7 +499,7 @@ class ZabLog:
         of_it = election.round is not None and election.round >= election.latest_round
         if of_it and election.initial is not None and election.initial.epoch >= 0:
             self.ballots.append(InitialVote(leader, election.initial, epoch, event))
-            self.own_epoch.note(election.initial.epoch, event)
+            self.own_term.note(election.initial.epoch, event)
         election.initial = None
 
     def _on_sync(self, event: FoldEvent) -> None:
@@ -527,16 +511,16 @@ class ZabLog:
             return
         if zxid >> COUNTER_BITS > epoch:
             return  # lines are lost: it leads, or will lead, a later epoch
-        if (None, epoch) not in self.committed or self.committed[None, epoch][0] < zxid:
-            self.committed[None, epoch] = (zxid, event)
+        if (None, epoch) not in self.known or self.known[None, epoch][0] < zxid:
+            self.known[None, epoch] = (zxid, event)
 
     def _on_client_ahead(self, event: FoldEvent) -> None:
         """Take a client that a server with this zxid had answered, so the zxid was committed. Source:
         ``ZooKeeperServer#processConnectRequest``; a response carries the last zxid that its server has processed."""
         seen = _zxid(event.peer_ledger_end_term, event.peer_ledger_end)
         key = A_CLIENT, 0 if seen is None else seen >> COUNTER_BITS
-        if seen is not None and seen > self.committed.get(key, (0, event))[0]:
-            self.committed[key] = (seen, event)
+        if seen is not None and seen > self.known.get(key, (0, event))[0]:
+            self.known[key] = (seen, event)
 
     def _on_truncated(self, event: FoldEvent) -> None:
         self._on_synced(event)
@@ -554,7 +538,7 @@ class ZabLog:
             self._step(event, UNKNOWN, epoch, None, SEEN)
         if epoch is not None and epoch > self._seen_epoch:
             self._seen_epoch = epoch
-            self.reached.append((epoch, event))
+            self.raised.append((epoch, None, event))
 
     def _on_epoch_set(self, event: FoldEvent) -> None:
         """Take the epoch of its leader, which a follower writes down once it is in sync (3.10 and later)."""
@@ -565,7 +549,7 @@ class ZabLog:
         self.steps[-1] = replace(self.steps[-1], term=event.term)
         if self.ballots and self.ballots[-1].leader == self._now.leader:
             self.ballots[-1].epoch = event.term
-        self.own_epoch.note(event.term, event)
+        self.own_term.note(event.term, event)
 
     def _quorum(self, epoch: int, supporters: tuple[str, ...] | None) -> Verdict:
         """Judge whether the supporters are a majority of the servers that voted; weights are not printed."""
