@@ -17,7 +17,7 @@ from election_replay.election_core.judge.electorate import Electorates
 from election_replay.election_core.judge.timing import timing_of
 from election_replay.election_core.judge.wording import NO_BOUND, name_of
 from election_replay.election_core.model.catalogue import PROVEN, RuleId, finding_id
-from election_replay.election_core.model.facts import Alive, F, Fact, Role, Silence, Written
+from election_replay.election_core.model.facts import Alive, F, Fact, MemberAddress, Role, Silence, Written
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import DEFAULTS, US_PER_MS, USED_BY, Timeout, Timing
 
@@ -226,6 +226,15 @@ def until(fact: Fact) -> Moment | None:
     if fact.until is None or fact.until_by is None:
         return None
     return Moment(fact.until, fact.until_by, fact.source_node, fact.until_event)
+
+
+def by_address(facts: Iterable[Fact]) -> dict[str, str]:
+    """Map addresses to the members that have them, where all logs agree on one."""
+    members: dict[str, set[str]] = {}
+    for fact in facts:
+        if isinstance(fact, MemberAddress) and fact.node is not None:
+            members.setdefault(fact.address, set()).add(fact.node)
+    return {address: next(iter(nodes)) for address, nodes in members.items() if len(nodes) == 1}
 
 
 def least_together(clocks: Clocks, fact: Fact, other: Fact) -> int:

@@ -21,7 +21,17 @@ from election_replay.election_core.fold.roles import ACTING, DIED, FOLLOWER, LEA
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.fates import Fates
-from election_replay.election_core.judge.group import SILENT, SILENT_END, Group, LogGap, Tenure, group_of, since, until
+from election_replay.election_core.judge.group import (
+    SILENT,
+    SILENT_END,
+    Group,
+    LogGap,
+    Tenure,
+    by_address,
+    group_of,
+    since,
+    until,
+)
 from election_replay.election_core.judge.leaderless import Gap, began_early, gaps
 from election_replay.election_core.judge.led_between import covers
 from election_replay.election_core.judge.limits import log_gap_coverage, log_gaps
@@ -60,6 +70,8 @@ _STUCK_FAILURES = 3
 _SAID_SO = frozenset({"min_changed", "services_off", "seen_later"})
 """End causes of an acting time that the broker itself prints."""
 
+_HOW_ENDED = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}
+
 
 def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
     """Yield all rows of one broker set; findings only where slave acting master is enabled."""
@@ -78,17 +90,9 @@ def judge(facts: list[Fact], clocks: Clocks) -> Iterator[Row]:
 
 def _named(facts: list[Fact]) -> list[Fact]:
     """Fill in the node of facts from brokers that never print their id, by the address that other members know."""
-    ids: dict[str, set[str]] = {}
-    addresses: dict[str, str] = {}
-    for fact in facts:
-        if isinstance(fact, MemberAddress):
-            if fact.node is not None:
-                ids.setdefault(fact.address, set()).add(fact.node)
-            else:
-                addresses[fact.source_node] = fact.address
-    known = {
-        source: next(iter(ids[address])) for source, address in addresses.items() if len(ids.get(address, ())) == 1
-    }
+    ids = by_address(facts)
+    nameless = {fact.source_node: fact.address for fact in facts if isinstance(fact, MemberAddress) and not fact.node}
+    known = {source: ids[address] for source, address in nameless.items() if address in ids}
     return [
         replace(fact, node=known[fact.source_node]) if fact.node is None and fact.source_node in known else fact
         for fact in facts
@@ -166,7 +170,7 @@ def _seen_from(group: Group, tenure: Tenure) -> Moment:
     The sign is a registration line of its own, of a name server, or a member's view that names it. Before that, no
     client and no other broker sees the master, however long ago it wrote "start service".
     """
-    begin, ids = tenure.begin, _ids(group)
+    begin, ids = tenure.begin, by_address(group.facts)
     seen: list[Fact] = [
         fact
         for fact in group.of(BrokerRegistered)
@@ -198,7 +202,7 @@ def _believed_until(group: Group, role: Role, end: Moment) -> Moment:
         for view in group.of(SmallestId)
         if view.source_node != role.source_node and is_smaller(view.peer, role.node)
     ]
-    ids = _ids(group)
+    ids = by_address(group.facts)
     learned += [
         since(fact) for fact in group.of(BrokerRegistered) if is_smaller(ids.get(fact.address or ""), role.node)
     ]
@@ -210,15 +214,6 @@ def _believed_until(group: Group, role: Role, end: Moment) -> Moment:
         and reading < end.at
     ]
     return Moment(max(begin.at, min(after)), end.by, begin.source, end.event_id) if after else end
-
-
-def _ids(group: Group) -> dict[str, str]:
-    """Map each address to its broker id, where all members agree on one."""
-    ids: dict[str, set[str]] = {}
-    for fact in group.of(MemberAddress):
-        if fact.node is not None:
-            ids.setdefault(fact.address, set()).add(fact.node)
-    return {address: next(iter(nodes)) for address, nodes in ids.items() if len(nodes) == 1}
 
 
 # -- findings ----------------------------------------------------------------------------------------------------
@@ -315,7 +310,7 @@ def _who_lost(group: Group, master: Tenure, acting: Tenure) -> str:
 
 def _lost_and_kept(group: Group, master: Tenure, acting: Tenure) -> tuple[set[str], set[str]]:
     """Return the name servers that had (dropped, kept) the master's last registration before another acted."""
-    ids = _ids(group)
+    ids = by_address(group.facts)
     last: dict[str, BrokerRegistered] = {}
     for fact in sorted(group.of(BrokerRegistered), key=lambda fact: fact.since):
         if ids.get(fact.address or "") == master.node and group.clocks.elapsed(since(fact), acting.begin)[0] > 0:
@@ -462,7 +457,7 @@ def _without_master(group: Group, seen: TopicPermission) -> bool:
 
 
 def _master_registrations(group: Group) -> Iterator[BrokerRegistered]:
-    ids = _ids(group)
+    ids = by_address(group.facts)
     return (fact for fact in group.of(BrokerRegistered) if ids.get(fact.address or "") == MASTER_ID)
 
 
@@ -587,9 +582,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
             summary += f"though it kept running, {then}"
         summary += f". {acted} acted meanwhile, which serves reads only."
     else:
-        ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(
-            time.master.end_cause or "", "gave up"
-        )
+        ended = _HOW_ENDED.get(time.master.end_cause or "", "gave up")
         then = f"until {services.described(time.after)} served" if time.after is not None else "to the end of the logs"
         summary = (
             f"The set took no writes for {lasted}: {master} {ended}, {then}. {acted} acted meanwhile, which serves "
@@ -623,7 +616,7 @@ def _fate_of_one_that_ran(group: Group, time: _ReadOnly) -> dict[str, Fate]:
 
 def _last_heard(group: Group) -> Iterator[tuple[str, Moment]]:
     """Yield (broker id, time) of the last contact that each name server had before it dropped a broker."""
-    ids = _ids(group)
+    ids = by_address(group.facts)
     for fact in group.of(BrokerRegistered):
         end, node = until(fact), ids.get(fact.address or "")
         if end is None or node is None or fact.end_cause not in (DROPPED, EXPIRED):
@@ -666,7 +659,7 @@ def _served_without_log(group: Group, gap: Gap) -> bool:
 
 def _registered_unseen(group: Group, gap: Gap) -> bool:
     """Return True when a name server had, all through the gap, a member whose log says nothing of that time."""
-    ids = _ids(group)
+    ids = by_address(group.facts)
     known = {role.node for role in _roles_in(group, gap)} | {gap.before.node}
     for fact in group.of(BrokerRegistered):
         node, end = ids.get(fact.address or ""), until(fact)
@@ -736,7 +729,7 @@ def _gap_findings(group: Group, services: _Services, gap: Gap, cause: Finding | 
 
 def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, cause: Finding | None) -> Finding:
     loss = "No master, and nobody acted as master" if rule == RuleId.LEADERLESS else "Nobody ran the special services"
-    ended = {STOPPED: "was stopped", DIED: "died", SILENT: "fell silent"}.get(gap.before.end_cause or "", "gave up")
+    ended = _HOW_ENDED.get(gap.before.end_cause or "", "gave up")
     if began_early(gap.begin, gap.before):
         ended = "fell silent"
     then = f"until {services.described(gap.after)} served" if gap.after is not None else "to the end of the logs"

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from election_replay.election_core.fold.roles import LEADER
-from election_replay.election_core.judge.group import Group
-from election_replay.election_core.model.facts import Fact, MemberAddress, Role
+from election_replay.election_core.judge.group import Group, by_address
+from election_replay.election_core.model.facts import Fact, Role
 from election_replay.election_core.protocols.controller import decision_rules
 from election_replay.election_core.protocols.controller.checks import ELECTED, NOBODY_ELECTED
 from election_replay.election_core.protocols.controller.controller_log import SET_CHANGED
@@ -19,19 +19,14 @@ def named(facts: list[Fact]) -> list[Fact]:
     That concerns brokers whose own log lacks their id, and facts that name a broker by its address, as releases up to
     5.1.0 do. Where nobody knows the id, the address stays the name.
     """
-    ids: dict[str, set[str]] = {}
+    ids = by_address(facts)
     addresses: dict[str, set[str]] = {}
     for fact in facts:
-        if isinstance(fact, MemberAddress) and fact.node is not None:
-            ids.setdefault(fact.address, set()).add(fact.node)
         if isinstance(fact, Role) and fact.node is None and fact.address is not None:
             addresses.setdefault(fact.source_node, set()).add(fact.address)
-    by_address = {address: next(iter(nodes)) for address, nodes in ids.items() if len(nodes) == 1}
-    names = {
-        source: {by_address.get(address, address) for address in of_source} for source, of_source in addresses.items()
-    }
+    names = {source: {ids.get(address, address) for address in of_source} for source, of_source in addresses.items()}
     known = {source: next(iter(candidates)) for source, candidates in names.items() if len(candidates) == 1}
-    return [_with_ids(_with_name(fact, known), by_address) for fact in facts]
+    return [_with_ids(_with_name(fact, known), ids) for fact in facts]
 
 
 def _with_name(fact: Fact, known: Mapping[str, str]) -> Fact:
@@ -43,13 +38,13 @@ def _with_name(fact: Fact, known: Mapping[str, str]) -> Fact:
     return replace(fact, node=name)
 
 
-def _with_ids(fact: Fact, by_address: Mapping[str, str]) -> Fact:
-    if fact.node is not None and fact.node in by_address:
-        fact = replace(fact, node=by_address[fact.node])
-    if isinstance(fact, Role) and fact.leader is not None and fact.leader in by_address:
-        return replace(fact, leader=by_address[fact.leader])
-    if isinstance(fact, Decision | SetRefused) and fact.members and not by_address.keys().isdisjoint(fact.members):
-        return replace(fact, members=tuple(sorted(by_address.get(name, name) for name in fact.members)))
+def _with_ids(fact: Fact, ids: Mapping[str, str]) -> Fact:
+    if fact.node is not None and fact.node in ids:
+        fact = replace(fact, node=ids[fact.node])
+    if isinstance(fact, Role) and fact.leader is not None and fact.leader in ids:
+        return replace(fact, leader=ids[fact.leader])
+    if isinstance(fact, Decision | SetRefused) and fact.members and not ids.keys().isdisjoint(fact.members):
+        return replace(fact, members=tuple(sorted(ids.get(name, name) for name in fact.members)))
     return fact
 
 
