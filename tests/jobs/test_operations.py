@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ import pyspark
 import pytest
 
 from election_replay.jobs.cli.app import main
+from election_replay.jobs.engines.duckdb_rows import DRIVER_ROWS
 from election_replay.jobs.settings.in_force import in_force
 from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -72,11 +74,21 @@ def test_the_page_has_commands() -> None:
     }
 
 
+@pytest.fixture
+def spark_as_users_have_it(spark: "SparkEngine") -> "Iterator[None]":
+    """The session of the suite, whose driver does little work itself, as it does where nobody sets anything."""
+    from election_replay.jobs.engines.spark_engine import LITTLE_SETTING
+
+    spark.session.conf.set(LITTLE_SETTING, DRIVER_ROWS)
+    yield
+    spark.session.conf.set(LITTLE_SETTING, 0)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("spark_as_users_have_it")
 def test_every_command_runs_as_it_is_written(
-    spark: "SparkEngine", tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert spark
     for folder in ("conf", "jobs"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     shutil.copytree(ROOT / "examples/landing/kill-leader-533", tmp_path / "examples/landing/kill-leader-533")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.engines.spark_session import ON_ONE_MACHINE, SHORT_LIVED, SHORT_LIVED_JVM
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.warehouse.warehouse import Warehouse
@@ -27,6 +28,9 @@ spark.hadoop.datanucleus.schema.autoCreateAll true
 spark.hadoop.hive.metastore.schema.verification false
 spark.sql.warehouse.dir {folder}/hive
 """
+LITTLE_WORK = ON_ONE_MACHINE | SHORT_LIVED | {"spark.sql.shuffle.partitions": "1"}
+QUICK_DERBY = "-Dderby.system.durability=test"
+"""The metastore of a test need not survive the machine: nothing waits for the disk."""
 
 PLAIN = """
 import json, sys
@@ -45,7 +49,8 @@ print(json.dumps(answers, default=str))
 
 def in_process(folder: Path, *arguments: str) -> str:
     """What a process prints whose Spark knows the metastore in this folder."""
-    settings = os.environ | {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+    java = f"{SHORT_LIVED_JVM} {QUICK_DERBY}"
+    settings = os.environ | {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1", "JDK_JAVA_OPTIONS": java}
     done = subprocess.run(arguments, env=settings, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout + done.stderr * ("-c" not in arguments)
@@ -60,7 +65,8 @@ def test_a_plain_session_reads_by_names_what_is_published(local: LocalEngine, la
     log.write_text(election(0, 9))
     land_only(local, zone, warehouse)
     replay(local, warehouse, publishing=False)
-    (tmp_path / "spark-defaults.conf").write_text(HIVE.format(folder=tmp_path))
+    defaults = "".join(f"{key} {value}\n" for key, value in LITTLE_WORK.items())
+    (tmp_path / "spark-defaults.conf").write_text(HIVE.format(folder=tmp_path) + defaults)
     command = (sys.executable, "-m", "election_replay.jobs.cli", "export", "catalog", "--schema", "elections")
     said = in_process(tmp_path, *command, "--warehouse", warehouse.root, "--config", "none")
     print(said)

@@ -50,8 +50,8 @@ def groups_of_worlds(names: Iterable[str]) -> Iterator[tuple[str, list[Fact]]]:
 
 
 def groups_of_stories() -> Iterator[tuple[str, list[Fact]]]:
-    """The groups of all stories of rules."""
-    for path in STORIES:
+    """The groups of stories of rules; `make prove` takes all."""
+    for path in STORIES[:: amount(3, 1)]:
         facts = sorted(story.scenario_facts(path), key=attrgetter("replica_group"))
         yield from ((path.name, list(of_group)) for _, of_group in groupby(facts, key=attrgetter("replica_group")))
 
