@@ -6,7 +6,7 @@ proven wrong are corrected, unless the reader asks for raw ones.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -18,7 +18,7 @@ from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import Clocks, clocks_of, in_words
 from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes, named
 from election_replay.jobs.reading.next_steps import with_warehouse
-from election_replay.jobs.reading.notices import Notice, notices_of
+from election_replay.jobs.reading.notices import Notice, is_excerpt, notices_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import FOREVER, SEVERITIES, Row, name_of, shifted, some, span
 from election_replay.jobs.runbook import notices
@@ -361,12 +361,19 @@ def with_notices(
 ) -> "Course":
     """Return the course with notices, unless enough is known without them; with ``all_lines`` always. Their lines bear
     the times that the clocks showed; ``put_right`` are the wrong ones, ``None`` where those times are wanted."""
-    little = little_is_known(happened, findings)
-    if not (little or all_lines):
+    sources = {member["source_node"] for member in members if member["source_node"] is not None}
+    little, excerpt = little_is_known(happened, findings), is_excerpt(published, window.cluster, sources)
+    if not (little or excerpt or all_lines):
         return happened
     seen = inside.spans(inside.roles(published.rows(SEEN_ROLES, window.overlapping))) if little else []
     clocks = put_right or Clocks()
-    found = notices_in_window(published, window.on(clocks), replace(inside, clocks=clocks), members, little=little)
+    texts = {
+        **notices.ALWAYS,
+        **(notices.WHERE_LITTLE_IS_KNOWN if little or excerpt else {}),
+        **(notices.IN_EXCERPTS if excerpt else {}),
+    }
+    inside = replace(inside, clocks=clocks)
+    found = notices_in_window(published, window.on(clocks), inside, sources, texts, beyond=little or excerpt)
     return replace(happened, notices=found, seen_roles=seen)
 
 
@@ -378,19 +385,20 @@ def little_is_known(happened: "Course", findings: list[Row]) -> bool:
 
 
 def notices_in_window(
-    published: Published, window: "Window", inside: "InWindow", members: list[Row], *, little: bool
+    published: Published,
+    window: "Window",
+    inside: "InWindow",
+    sources: Collection[str],
+    texts: Mapping[str, str],
+    *,
+    beyond: bool,
 ) -> list[Notice]:
-    """Return the notices of a group's members in the window.
-
-    If ``little`` else is known, they are of more kinds, and an open window also holds those outside the first and last
-    roles.
-    """
-    texts = {**notices.ALWAYS, **(notices.WHERE_LITTLE_IS_KNOWN if little else {})}
-    sources = {member["source_node"] for member in members if member["source_node"] is not None}
+    """Return the notices of a group's sources in the window, of the kinds in ``texts``. ``beyond``: an open window also
+    holds those outside the first and last roles."""
     times = window.since, window.until
     found = notices_of(published, window.cluster, sources, texts, times, inside.clocks, window.group)
-    since = FOREVER[0] if little and window.since == FOREVER[0] else inside.begin
-    until = FOREVER[1] if little and window.until == FOREVER[1] else inside.end
+    since = FOREVER[0] if beyond and window.since == FOREVER[0] else inside.begin
+    until = FOREVER[1] if beyond and window.until == FOREVER[1] else inside.end
     return [notice for notice in found if notice.at <= until and notice.until >= since]
 
 

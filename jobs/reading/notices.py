@@ -29,6 +29,9 @@ SAME_EVENT = timedelta(seconds=5)
 ONE_FAILURE = timedelta(seconds=1)
 """Lines of failed starts within this time are about one start."""
 
+LINES_OF_AN_EXCERPT = 40
+"""A story shows what each of so few lines says: people cut an excerpt to the lines that matter."""
+
 LONGEST_MS = 30 * 86_400_000
 """Longer durations are ignored: some systems print a time since 1970 instead."""
 
@@ -111,7 +114,7 @@ def of_group(rows: list[Row], group: str) -> Iterator[Row]:
 def columns_of(texts: Iterable[str]) -> list[str]:
     """Return the columns of events that the sentences need."""
     named = {name for text in texts for name in PLACEHOLDER.findall(text)} - {"duration"}
-    return sorted(named | {"duration_ms", "count", "value", "code", "flag"} - {"node"})
+    return sorted(named | {"duration_ms", "count", "value", "code", "flag", "role"} - {"node"})
 
 
 def without_repeats(rows: list[Row], texts: Mapping[str, str]) -> Iterator[Row]:
@@ -164,9 +167,11 @@ class SeenLines:
 
 
 def text_of(row: Row, texts: Mapping[str, str]) -> str | None:
-    """Return the sentence for a line's kind with its code or flag, else for its kind; ``None`` if there is none."""
+    """Return the sentence for a line's kind with its code, flag or role, else for its kind; ``None`` if there is
+    none."""
     kind = row["kind"]
-    return texts.get(f"{kind}/{row['code']}", texts.get(f"{kind}/{row['flag']}", texts.get(kind)))
+    special = (f"{kind}/{row[column]}" for column in ("code", "flag", "role"))
+    return next((texts[name] for name in (*special, kind) if name in texts), None)
 
 
 def reads_its_log(started: datetime | None, at: datetime) -> bool:
@@ -250,6 +255,15 @@ def value_of(row: Row, name: str) -> str:
     if name == "role":
         return str(value).lower()
     return ", ".join(value) if isinstance(value, list) else str(value).rstrip(". ")
+
+
+def is_excerpt(published: Published, cluster: str, sources: Collection[str]) -> bool:
+    """Return True if the logs of ``sources`` hold at most :data:`LINES_OF_AN_EXCERPT` lines that are events."""
+    (row,) = published.rows(
+        "SELECT count(*) AS n FROM events WHERE cluster = ? AND source_node IN (SELECT unnest(?))",
+        [cluster, sorted(sources)],
+    )
+    return bool(row["n"] <= LINES_OF_AN_EXCERPT)
 
 
 def counted_kinds(published: Published, cluster: str, sources: Collection[str], apart: Collection[str]) -> list[Row]:

@@ -7,7 +7,7 @@ from itertools import chain
 
 from election_replay.election_core.dialects import SYSTEMS
 from election_replay.jobs.reading.clocks import Clocks
-from election_replay.jobs.reading.notices import Notice, counted_kinds, meaning, notices_of
+from election_replay.jobs.reading.notices import Notice, counted_kinds, is_excerpt, meaning, notices_of
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import FOREVER, listed, name_of, times
 from election_replay.jobs.runbook import notices
@@ -59,7 +59,12 @@ def scraps(published: Published) -> Iterator[Scrap]:
     for (cluster, source), of_source in streams.items():
         of_others = groups[cluster, source] or speaking.get(cluster, set())  # a source that names no group is of any
         by_others = not of_others.isdisjoint(speaking.get(cluster, ()))
-        texts = {**notices.ALWAYS, **({} if by_others else notices.WHERE_LITTLE_IS_KNOWN)}
+        excerpt = not by_others and is_excerpt(published, cluster, [source])
+        texts = {
+            **notices.ALWAYS,
+            **({} if by_others else notices.WHERE_LITTLE_IS_KNOWN),
+            **(notices.IN_EXCERPTS if excerpt else {}),
+        }
         found = notices_of(published, cluster, [source], texts, FOREVER, Clocks())
         if by_others and not found:
             continue

@@ -201,7 +201,7 @@ SENTINEL = under(
         Text("SN_VOTE", "+vote-for-leader {peer:node} {term:int}", "a sentinel votes"),
         Text("SN_VOTED", "{peer:node} voted for {value:node} {term:int}", "a sentinel hears how another one has voted"),
         Text("SN_ELECTED", "+elected-leader {:instance}", "a sentinel may replace the master"),
-        Text("SN_NOT_ELECTED", "-failover-abort-not-elected {:instance}", "a sentinel got too few votes"),
+        Text("SN_NOT_ELECTED", "-failover-abort-not-elected {:instance}", "a sentinel was not elected in time"),
         Text("SN_NO_REPLICA", "-failover-abort-no-good-slave {:instance}", "no replica can take over"),
         Text("SN_NO_ANSWER", "-failover-abort-slave-timeout {:instance}", "the chosen replica did not become master"),
         Text("SN_NO_ANSWER", "-failover-abort-master-timeout {:instance}"),

@@ -2,12 +2,12 @@
 
 A sentence follows the name of the member that wrote the line. ``{peer}`` is a column of the event; text in brackets is
 left out where a column in it has no value. ``{duration}`` is the range of durations of the lines that are shown
-together. A kind without a sentence of its own gets its meaning (``dialects.KINDS``). A code or flag after a slash
-selects some lines of a kind.
+together. A kind without a sentence of its own gets its meaning (``dialects.KINDS``). A code, flag or role after
+a slash selects some lines of a kind.
 
 ``ALWAYS`` are shown in every story: who belongs to the group, what ends a member or keeps it out, what happens to its
-disk or data. ``WHERE_LITTLE_IS_KNOWN`` are shown only where a story has neither a leader nor a finding; they would
-drown it elsewhere.
+disk or data. ``WHERE_LITTLE_IS_KNOWN`` are shown only where a story has neither a leader nor a finding, and of an
+excerpt; they would drown it elsewhere. ``IN_EXCERPTS`` are shown of an excerpt alone, which is too short to drown.
 """
 
 from collections.abc import Mapping
@@ -20,6 +20,7 @@ ALWAYS: Mapping[str, str] = {kind: text for system in SYSTEMS for kind, text in 
 WHERE_LITTLE_IS_KNOWN: Mapping[str, str] = {
     kind: text for system in SYSTEMS for kind, text in system.WHERE_LITTLE_IS_KNOWN.items()
 }
+IN_EXCERPTS: Mapping[str, str] = {kind: text for system in SYSTEMS for kind, text in system.IN_EXCERPTS.items()}
 NEVER = frozenset[str]().union(*(system.NEVER for system in SYSTEMS))
 """Kinds of lines that a healthy system prints: signs of life, settings, requests of clients."""
 

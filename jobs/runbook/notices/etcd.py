@@ -64,6 +64,11 @@ WHERE_LITTLE_IS_KNOWN = {
     "ETCD_STOPPED": "stops",
 }
 
+IN_EXCERPTS = {
+    "RAFT_TO_CANDIDATE": "asks for votes for term {term}",
+    "RAFT_VOTE_CAST": "votes for {peer} (term {term})",
+}
+
 NEVER = frozenset(
     {
         *("ETCD_NAME", "ETCD_ELECTION_TIMEOUT", "ETCD_SERVER_STARTS", "ETCD_MEMBER_NAMED", "ETCD_PEER_ACTIVE"),

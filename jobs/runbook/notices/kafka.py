@@ -25,6 +25,11 @@ WHERE_LITTLE_IS_KNOWN = {
     "KAFKA_PEER_GONE": "node {peer} closes the connection",
 }
 
+IN_EXCERPTS = {
+    "KAFKA_STATE/CANDIDATE": "asks for votes for epoch {term}",
+    "KAFKA_VOTE_ANSWERED": "{result} the vote that {peer} asks for in epoch {term}",
+}
+
 NEVER = frozenset({"KAFKA_COMMITTED", "KAFKA_PARTITION_STATE", "KAFKA_PARTITION_RECORDED", "KAFKA_VOTE_ANSWERED"})
 
 APART = frozenset({"KAFKA_LEADS", "KAFKA_FOLLOWS", "KAFKA_ISR"})

@@ -3,7 +3,7 @@
 ALWAYS = {
     "RD_VERSION": "release {value} starts",
     "SN_NO_REPLICA": "the master of {replica_group} cannot be replaced: no replica is fit to take over",
-    "SN_NOT_ELECTED": "the master of {replica_group} is not replaced: too few sentinels vote",
+    "SN_NOT_ELECTED": "the master of {replica_group} is not replaced: this sentinel is not elected in time",
     "SN_NO_ANSWER": "the master of {replica_group} is not replaced: the chosen replica does not become master",
     "SN_NOT_SAVED": "",
     "SN_REMOVED": "watches the master of {replica_group} no longer",
@@ -45,6 +45,10 @@ WHERE_LITTLE_IS_KNOWN = {
     "RC_GRANTED": "votes for {peer} for epoch {term}",
     "RC_WON": "has the votes of a majority of the masters",
     "RC_FOLLOWS": "learns that {peer} leads its slots, and follows it",
+}
+
+IN_EXCERPTS = {
+    "SN_VOTED": "hears that the sentinel {peer} votes for {value} in epoch {term}",
 }
 
 NEVER = frozenset({"SN_EPOCH", "SN_VOTED", "SN_REPLICA", "SN_SENTINEL", "RD_ASKED", "RD_CONNECTS"})

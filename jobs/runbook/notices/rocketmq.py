@@ -92,6 +92,11 @@ WHERE_LITTLE_IS_KNOWN = {
     "SRV_SHUTDOWN_BEGIN": "is being shut down",
 }
 
+IN_EXCERPTS = {
+    "DL_HB_TIMEOUT": "hears no heartbeat of its leader {peer} any more",
+    "DL_TO_CANDIDATE": "becomes candidate (term {term})",
+}
+
 NEVER = frozenset(
     {
         *("CFG_ITEM", "THREAD_TRY_START", "THREAD_START", "THREAD_TRY_STOP", "THREAD_STOP", "THREAD_MAKE_STOP"),

@@ -51,6 +51,10 @@ WHERE_LITTLE_IS_KNOWN = {
     "ZK_EXIT": "stops",
 }
 
+IN_EXCERPTS = {
+    "ZK_SMALLER_ID": "has a smaller id than server {peer}, and waits for that one to connect for elections",
+}
+
 NEVER = frozenset(
     {
         *("ZK_STATE", "ZK_SETTING", "ZK_START", "ZK_ELECTION", "ZK_VOTE_SENT", "ZK_VOTE_CHANGED"),
