@@ -378,6 +378,12 @@ def _as_shown(role: Role, group: Group) -> Role:
     return role
 
 
+def known_end(group: Group, role: Role) -> Moment:
+    """Return where a role is known to have ended, or its source's last sign."""
+    end = until(role) or _last_seen(group, role.source_node) or since(role)
+    return end if end.at >= role.since else since(role)
+
+
 def _tenures(group: Group) -> Iterator[Tenure]:
     """Yield the leaders' roles as tenures, each with the gaps in its log."""
     gaps: dict[str, list[LogGap]] = {}
@@ -392,9 +398,7 @@ def _tenures(group: Group) -> Iterator[Tenure]:
             continue
         # A broker that nobody names is known by its address (RocketMQ 5.0 and 5.1.0 know no other name), or its folder.
         node = role.node or role.address or role.source_node
-        end = until(role) or _last_seen(group, role.source_node) or since(role)
-        if end.at < role.since:
-            end = since(role)
+        end = known_end(group, role)
         of_source = gaps.get(role.source_node, [])
         inside = slice(
             bisect_left(of_source, role.since, key=attrgetter("begin.by")),

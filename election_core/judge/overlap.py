@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from election_replay.election_core.judge.clock import Clocks
+from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, Tenure
 from election_replay.election_core.model.catalogue import DEFINITE, POSSIBLE, RuleId
@@ -72,7 +72,12 @@ def _perhaps_at_once(group: Group) -> list[tuple[Tenure, Tenure]]:
 
 def at_once(clocks: Clocks, tenure: Tenure, other: Tenure) -> tuple[int, int]:
     """Return the (least, most) of ``min(ends) - max(begins)`` in us, negative when the tenures are apart."""
-    pairs = [clocks.elapsed(begin, end) for begin in (tenure.begin, other.begin) for end in (tenure.end, other.end)]
+    return together(clocks, (tenure.begin, tenure.end), (other.begin, other.end))
+
+
+def together(clocks: Clocks, span: tuple[Moment, Moment], other: tuple[Moment, Moment]) -> tuple[int, int]:
+    """Return the (least, most) of ``min(ends) - max(begins)`` of two spans in us, negative when they are apart."""
+    pairs = [clocks.elapsed(begin, end) for begin in (span[0], other[0]) for end in (span[1], other[1])]
     return min(least for least, _ in pairs), min(most for _, most in pairs)
 
 

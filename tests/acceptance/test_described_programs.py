@@ -182,3 +182,43 @@ def test_a_lower_member_leads_beside_a_higher_one(tmp_path: Path) -> None:
     gold = replay_here(tmp_path / "landing", tmp_path / "warehouse", "--config", str(settings))
     found = [(row["rule"], tuple(row["nodes"])) for row in gold.rows("gold/findings") if row["severity"] != "info"]
     assert ("BULLY_NOT_HIGHEST", ("P1", "P3")) in found
+
+
+DOORS = """
+programs:
+  - name: doors
+    files: "doors*.log"
+    layout: "%d{yyyy-MM-dd'T'HH:mm:ss.SSSXXX} %m"
+    texts:
+      - {text: "{node} is up", does: starts}
+      - {text: "acting as active", does: leads}
+      - {text: "acting as standby", does: follows}
+"""
+
+
+@pytest.mark.parametrize(
+    ("of_b", "found"),
+    [
+        (["01:30 acting as active", "02:00 acting as standby", "09:00 b is up"], [("definite", 30_000)]),
+        (["03:30 acting as active", "09:00 acting as standby"], []),
+    ],
+    ids=["at once", "one after the other"],
+)
+def test_two_leaders_at_once_whose_lines_name_no_term(
+    tmp_path: Path, of_b: list[str], found: list[tuple[str, int]]
+) -> None:
+    said = {"a": ["00:00 a is up", "01:00 acting as active", "03:00 acting as standby", "09:00 a is up"],
+            "b": ["00:00 b is up", *of_b]}  # fmt: skip
+    for node, lines in said.items():
+        path = tmp_path / "landing" / "c" / "nodes" / node / "logs" / "doors.log"
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(f"2026-03-01T10:{line[:5]}.000Z{line[5:]}\n" for line in lines), encoding="utf-8")
+    settings = tmp_path / "settings.yaml"
+    settings.write_text(DOORS, encoding="utf-8")
+    gold = replay_here(tmp_path / "landing", tmp_path / "warehouse", "--config", str(settings))
+    rows = [row for row in gold.rows("gold/findings") if row["rule"] != "RESTART_LOOP"]
+    assert not [row for row in rows if row["rule"] == "NOT_JUDGED"]
+    overlaps = [row for row in rows if row["rule"] == "SPLIT_BRAIN_OVERLAP"]
+    assert [row["certainty"] for row in overlaps] == [certainty for certainty, _ in found]
+    for row, (_, least_ms) in zip(overlaps, found, strict=True):
+        assert abs(row["overlap_min_ms"] - least_ms) < 1_000
