@@ -189,7 +189,7 @@ SHAPES = (
         "json",
         (
             *("message", "log", "MESSAGE", "line", "body", "short_message", "text", "event"),
-            *("content.message", "LogMessage", "LogEntry", "_msg"),
+            *("content.message", "LogMessage", "LogEntry", "_msg", "output"),
         ),
         node=(
             *(*POD, "pod_name", "pod", "PodName", "container_name", "_container_name", "host.name", "hostname", "host"),

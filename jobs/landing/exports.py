@@ -10,7 +10,7 @@ import html
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -54,6 +54,10 @@ _MARKDOWN = re.compile(r"^\|(?:[^|\n]{1,80}\|){2,60}[ \t]*\r?\n\|(?:[ \t]*:?-{2,
 _MARGIN = re.compile(r"(?:[ \t]|[>|] )*")
 _QUOTED = re.compile(r"[ \t]{0,4}(?:>[ \t]?)+")
 """The marks of a quotation before a line."""
+_ITEM = re.compile(r"[ \t]{0,8}(?:(?:[-*+\u2022]|\d{1,3}[.)]) )?`(?P<line>[^`]+)`[ \t]*")
+"""A line as a span of code, which may be an item of a list."""
+_TYPOGRAPHIC = str.maketrans({"\u201c": '"', "\u201d": '"', "\u201e": '"', "\u2018": "'", "\u2019": "'"})
+"""Quotation marks as programs for letters set them."""
 _GERMAN = re.compile(r"^(\W{0,3})(\d\d)\.(\d\d)\.(\d{4})[ T,]{1,2}(?=\d\d:\d\d:\d\d)", re.ASCII)
 """A date as German, Russian and other people write it; a date with slashes is of unknown order."""
 _BAR = re.compile(r"(?<!\\)\|")
@@ -146,6 +150,11 @@ def restored(text: str) -> tuple[list[str], list[str]]:
     lines = (text_of_page(text) if is_page(text[:LOOKED_AT]) else text.replace(NO_BREAK, " ")).splitlines()
     if any(map(is_quotation, lines[:SAMPLE])):
         lines = [_QUOTED.sub("", line) for line in lines]
+    for taken_off in (_of_span, _of_row, _of_letter):
+        dated = [line for line in lines[:SAMPLE] if stamp(line) is not None]
+        if 2 * sum(taken_off(line) is not None for line in dated) > len(dated):
+            lines = [line if (inner := taken_off(line)) is None else inner for line in lines]
+            assumed.append(_TAKEN_OFF[taken_off])
     for broken, joined in ((words_within, rejoined), (width, unbroken)):
         if columns := broken(lines[:SAMPLE]):
             lines = joined(lines, columns)
@@ -155,6 +164,30 @@ def restored(text: str) -> tuple[list[str], list[str]]:
         lines = [_GERMAN.sub(r"\1\4-\3-\2 ", line) for line in lines]
         assumed.append("its dates are read as day.month.year")
     return lines, assumed
+
+
+def _of_span(line: str) -> str | None:
+    found = _ITEM.fullmatch(line)
+    return found and found["line"]
+
+
+def _of_row(line: str) -> str | None:
+    """Return what stands in a row of a table behind a cell with nothing but a time, which has no heading."""
+    found = [cell for cell in cells(line) if cell] if _BAR.match(line.lstrip()) else []
+    return " | ".join(found[1:]) if len(found) > 1 and _ONLY_A_TIME.fullmatch(found[0]) else None
+
+
+def _of_letter(line: str) -> str | None:
+    plain = line.translate(_TYPOGRAPHIC)
+    return plain if plain != line else None
+
+
+_ONLY_A_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
+_TAKEN_OFF: Mapping[Callable[[str], str | None], str] = {
+    _of_span: "its lines are spans of code",
+    _of_row: "its lines are rows of a table without a heading",
+    _of_letter: "its quotation marks are read as plain ones",
+}
 
 
 def is_quotation(line: str) -> bool:

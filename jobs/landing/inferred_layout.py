@@ -20,10 +20,11 @@ from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import head
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, Skipped, is_text, open_landing, printable
 from election_replay.jobs.landing.listing import LogFile, log_files
+from election_replay.jobs.landing.literals import TELLING_OF
 from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.plan import head_found
 from election_replay.jobs.landing.recognising import looked_at, of_kubernetes
-from election_replay.jobs.landing.understanding import LOOKED_AT, Understanding
+from election_replay.jobs.landing.understanding import LOOKED_AT, Understanding, speaks
 from election_replay.jobs.landing.written_times import stamp
 from election_replay.jobs.settings.config import Config
 from election_replay.schemas.landed_files import NOT_UNDERSTOOD
@@ -287,6 +288,8 @@ def reason_of(data: bytes, stream: str) -> str:
         return (
             "RocketMQ's bin/export.sh wrote it: settings and counts; the logs are in ~/logs/rocketmqlogs of each broker"
         )
+    if stream.lower().endswith(DOCUMENTS):
+        return "it is a document of an office program: ask for the lines as text"
     looks = Understanding(stream, None)
     looks.begin(data)
     if found := looks.problem(masked):
@@ -295,8 +298,29 @@ def reason_of(data: bytes, stream: str) -> str:
     of_layouts = [(name, dialect.reads) for name, dialect in NAMED.items() if dialect.reads is not bool]
     alike = [name for name, reads in of_layouts if 2 * sum(map(reads, lines)) > len(lines)]
     if len(alike) == 1:
-        return f"its lines are laid out as those of {alike[0]}, but none in its beginning tells of elections"
-    return "no line of a system that is known in its beginning"
+        ask = next((f": ask for {of.telling_files(stream)}" for of in SYSTEMS if of.dialect.name == alike[0]), "")
+        return f"its lines are laid out as those of {alike[0]}, but none in its beginning tells of elections{ask}"
+    if not any(map(stamp, lines)):
+        spoken = [name for name in TELLING_OF if any(speaks(name, line) for line in lines)]
+        if len(spoken) == 1:
+            return f"its lines are those of {spoken[0]} without their times: ask for them as they were written"
+    return next(
+        (why for sign, why in OF_OTHERS.items() if sign in data), "no line of a system that is known in its beginning"
+    )
+
+
+DOCUMENTS = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".doc", ".xls", ".msg")
+"""Endings of the names of documents, some of which are archives of their parts."""
+
+OF_OTHERS = {
+    b"patroni": "Patroni wrote it: who leads the store in which it keeps its lock is in the logs of etcd, Consul or "
+    "ZooKeeper",
+    b"%PDF-": "it is a document: ask for the lines as text",
+    b"\x89PNG": "it is a picture: ask for the lines as text",
+    b"\xff\xd8\xff": "it is a picture: ask for the lines as text",
+    b"NuRaft": "a system that is not known here wrote it, by the library NuRaft",
+}
+"""What other programs write, and what to ask for instead."""
 
 
 def telling(folders: Iterable[str]) -> tuple[str, ...]:

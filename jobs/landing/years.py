@@ -20,15 +20,21 @@ _MONTH = "(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _BEFORE = r"([>|\s]*|\[?[\w./@~-]+\]?(?::\d{1,9})?(?: - | *[:|>] ?| ))"
 """The pattern of what stands before a line that was quoted, or came from one of several containers."""
 
+_OUTSIDE = rf"((?:\d{{4}}-\d\d-\d\d[T ][\d:.,]{{8,18}}(?:Z|[+-]\d\d:?\d\d)?[ \t]+)|{_BEFORE[1:]}"
+"""The same, or the full time at which an engine or a log store took the line over."""
+
 _SYSLOG = re.compile(
     rf"{_BEFORE}(?:<\d{{1,3}}>)?{_MONTH} ([ \d]\d) (\d\d:\d\d:\d\d)(\.\d{{1,9}})? (?=[\w.:-]+ [^\s:\[]+(?:\[\d+\])?: )",
     re.ASCII,
 )
 _REDIS = re.compile(
-    rf"{_BEFORE}(?:(\d+):([XCSM])|\[(\d+)\]) (\d\d) {_MONTH} (\d\d:\d\d:\d\d)(\.\d{{1,6}}) (?=[.*#-] )", re.ASCII
+    rf"{_OUTSIDE}(?:(\d+):([XCSM])|\[(\d+)\]) (\d\d) {_MONTH} (\d\d:\d\d:\d\d)(\.\d{{1,6}}) (?=[.*#-] )", re.ASCII
 )
 _DATED = re.compile(r"\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:|\b\d\d [A-Z][a-z]{2} \d{4} \d\d:")
 _OF_SENTINEL = re.compile(r" [#*] [+-](?:[a-z]+-)*[a-z]+ ", re.ASCII)
+
+_IN_WORDS = re.compile(rf"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) {_MONTH} [ \d]?\d \d\d:\d\d:\d\d (\d{{4}})\b", re.ASCII)
+"""A full time in the words of a line, as sentinels write when they may try again."""
 
 LATER = timedelta(days=1)
 """How much older than its last line a file may seem, as the two times may be in different zones."""
@@ -58,6 +64,9 @@ def with_years(lines: Sequence[str], modified: int | None, day: date | None = No
     """
     latest, since = latest_of(modified, day)
     times = [_time_of(line) for line in lines]
+    printed = {int(year) for line in lines for year in _year_in(line)}
+    if len(printed) == 1 and day is None:
+        latest, since = datetime(printed.pop(), 12, 30, tzinfo=UTC), "since its lines name that year"
     years = _years(times, latest)
     letter = "X" if any(map(_OF_SENTINEL.search, lines)) else "C"
     dated = [
@@ -67,6 +76,13 @@ def with_years(lines: Sequence[str], modified: int | None, day: date | None = No
     first, last = min(years, default=latest.year), max(years, default=latest.year)
     named = f"{first}" if first == last else f"{first} to {last}"
     return dated, f"its times have no year: taken for {named}, {since}"
+
+
+def _year_in(line: str) -> list[str]:
+    """Return the years of the full times in a line: those in its words, and that of an engine that took it over."""
+    found = _REDIS.match(line)
+    outside = [found[1][:4]] if found and found[1][:4].isdigit() else []
+    return outside + [year for _, year in _IN_WORDS.findall(line)]
 
 
 Time = tuple[int, int, str]
