@@ -27,7 +27,7 @@ _HEADINGS = tuple(
         r"(?P<node>[A-Za-z][\w.@/-]{0,80}\d)",
         rf"(?:\w+ ){{0,4}}logs? (?:of|from|on) (?:node |member |server |pod )?[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*:?",
         rf"[#*_`=-]*\s*(?:(?:node|member|server|pod|host|broker|master)[ :=]+)?[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*\s*"
-        r"(?:\((?:leader|follower|master|slave|observer|learner)\))?\s*[`*_]*:[`*_]*",
+        r"(?:\([^()\n]{1,80}\))?\s*[`*_]*:[`*_]*",
         rf"#{{1,6}}\s+(?:(?:node|member|server|pod|host|broker)\s+)?[`*_]*(?P<node>{_NAME})[`*_]*",
     )
 )
@@ -90,7 +90,7 @@ def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
 
     Returns an empty list when headings name fewer than two nodes, or when time goes back at fewer than half of the
     headings: those are then lines of one log that look like headings, unless ``kubectl cluster-info dump`` wrote them
-    or ``tail`` of several files.
+    or ``tail`` of several files, or a fence of code stands below each.
     """
     dump = any(line.startswith(DUMPED) for line in lines)
     parts = [(node, below) for node, below in parted(lines) if node or not dump]
@@ -99,13 +99,19 @@ def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
     times = [[time for line in below if (time := stamp(line))] for _, below in parts]
     back = sum(after[0] < before[-1] for before, after in pairwise(times))
     of_tail = all(node.startswith("/") or "/" in node or _LOG_FILE.search(node) for node, _ in parts if node)
-    if 2 * back < len(parts) - 1 and not dump and not (of_tail and any(map(_OF_TAIL.fullmatch, lines))):
+    fenced = all(_is_fenced(below) for node, below in parts if node)
+    if 2 * back < len(parts) - 1 and not dump and not fenced and not (of_tail and any(map(_OF_TAIL.fullmatch, lines))):
         return []
     found: dict[str, list[str]] = {}
     for node, below in parts:
         path = "/".join(filter(None, (re.sub(r"[^\w.@-]+", "-", part).strip("-.") for part in node.split("/"))))
         found.setdefault(path if _LOG_FILE.search(path) else f"{path or 'above'}/{name}", []).extend(below)
     return [*found.items()]
+
+
+def _is_fenced(lines: Sequence[str]) -> bool:
+    """Return True when the first of these lines that is not blank begins a fence of code."""
+    return next((line for line in map(str.strip, lines) if line), "").startswith(("```", "~~~"))
 
 
 def write_pasted(text: str, into: Path) -> Path:

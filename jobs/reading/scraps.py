@@ -1,7 +1,7 @@
 """Sources whose lines show no role: what they do show, and which files would show more."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
 
@@ -9,7 +9,7 @@ from election_replay.election_core.dialects import SYSTEMS
 from election_replay.jobs.reading.clocks import Clocks
 from election_replay.jobs.reading.notices import Notice, counted_kinds, is_excerpt, meaning, notices_of
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import FOREVER, listed, name_of, times
+from election_replay.jobs.reading.words import FOREVER, Row, clock, listed, name_of, times
 from election_replay.jobs.runbook import notices
 
 SILENT = """
@@ -31,17 +31,38 @@ class Scrap:
     notices: list[Notice]
     others: list[tuple[str, int]]
     ask_for: list[str]
+    letters: list[Row] = field(default_factory=list)
+    """The roles by the letters of its lines, each with its first and last time."""
 
     def lines(self) -> Iterator[tuple[datetime | None, str]]:
-        """Yield (time, sentence) of the notices in order of time, then a sentence about other lines."""
+        """Yield (time, sentence) of the roles by letters, of the notices in order of time, and of other lines."""
+        for row in self.letters:
+            called = f"{self.source_node}: its lines call it {LETTERS[row['role']]}"
+            until = f", to {clock(row['last'])}" if row["n"] > 1 else ""
+            yield row["first"], f"{called} ({times(row['n'])}{until})."
         for notice in self.notices:
             named = [self.source_node if node is None else name_of(node, source) for node, source in notice.speakers]
             yield notice.at, notice.sentence(dict.fromkeys(named))
         if self.others:
             others = listed(f"{kind} ({times(count)})" for kind, count in self.others)
             yield None, f"Other lines that are known: {others}."
-        if not self.notices and not self.others:
+        if not self.notices and not self.others and not self.letters:
             yield None, "No line of it says more than that it was written."
+
+
+LETTERS = {"M": "a master", "S": "a replica"}
+"""The roles that the letters in lines of Redis name."""
+
+LED = """
+    SELECT DISTINCT cluster, replica_group FROM role_intervals
+    WHERE role = 'leader' AND (end_time IS NULL OR end_time > start_time)
+"""
+"""SELECT of the groups with a leader; a lead that is known by its end alone tells little."""
+
+BY_LETTER = """
+    SELECT role, count(*) AS n, min(event_time) AS first, max(event_time) AS last FROM events
+    WHERE cluster = ? AND source_node = ? AND role IN ('M', 'S') GROUP BY role ORDER BY first, role
+"""
 
 
 def scraps(published: Published) -> Iterator[Scrap]:
@@ -54,7 +75,7 @@ def scraps(published: Published) -> Iterator[Scrap]:
         asked.setdefault((row["cluster"], row["source_node"]), []).append(asked_for(row["stream"], row["kinds"]))
         groups.setdefault((row["cluster"], row["source_node"]), set()).update(row["groups"] or ())
     speaking: dict[str, set[str]] = {}
-    for row in published.rows("SELECT DISTINCT cluster, replica_group FROM role_intervals WHERE role = 'leader'"):
+    for row in published.rows(LED):
         speaking.setdefault(row["cluster"], set()).add(row["replica_group"])
     for (cluster, source), of_source in streams.items():
         of_others = groups[cluster, source] or speaking.get(cluster, set())  # a source that names no group is of any
@@ -71,7 +92,8 @@ def scraps(published: Published) -> Iterator[Scrap]:
         others = [] if by_others else counted_kinds(published, cluster, [source], texts)
         known = [(words, row["n"]) for row in others if (words := meaning(row["kind"]))]
         wanted = list(dict.fromkeys(asked[cluster, source]))
-        yield Scrap(cluster, source, tuple(of_source), found, known, wanted)
+        letters = published.rows(BY_LETTER, [cluster, source])
+        yield Scrap(cluster, source, tuple(of_source), found, known, wanted, letters)
 
 
 def asked_for(stream: str, kinds: Collection[str]) -> str:

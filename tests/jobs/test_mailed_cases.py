@@ -224,6 +224,31 @@ SAID = {
         r"wins an election and cannot lead: it cannot listen for the others at "
         r"zk-0\.zk-headless\.default\.svc\.cluster\.local:2888 \(2 times, to 16:25:41\.551\)",
     ),
+    "consul-output-key": (r"asks for votes for term 588", r"asks for votes for term 589"),
+    "etcd-leader-and-asker": (
+        r"04:05:10\.500 b2b2b2b2b2b2b2b2 \(issue-part-2\): asks for votes for term 71",
+        r"04:05:12\.910 a1a1a1a1a1a1a1a1 \(issue-part-1\) led \(term 70\).* it heard of a larger term",
+    ),
+    "kraft-votes-rejected": (r"rejected the vote that 6 asks for in epoch 12", r"No line says who became leader"),
+    "redis-cluster-letters": (
+        r"CACHE1 led \(epoch not known\) until 03:11:44\.034",
+        r"CACHE2: its lines call it a master",
+        r"CACHE3: its lines call it a replica",
+    ),
+    "redis-rows-of-a-table": (
+        r"Seen of cache-0: follower of 10\.9\.1\.6:6379",
+        r"Seen of cache-1: follower of 10\.9\.1\.5:6379",
+    ),
+    "sentinel-names-the-year": (
+        r"taken for 2021, since its lines name that year",
+        r"2021-11-10 03:52:40\.820 .*the sentinel (2d){20} votes for (1c){20} in epoch 37",
+        r"is not replaced: this sentinel is not elected in time",
+    ),
+    "sentinels-as-list": (
+        r"its headings name 2 logs",
+        r"watch-2: names 10\.9\.45\.89:6379 as master of orders from here on",
+    ),
+    "zk-smaller-id": (r"1 \(zk\): has a smaller id than server 2, and waits for that one to connect",),
 }
 """Of each folder what has to be told, as patterns over the answer in one line."""
 

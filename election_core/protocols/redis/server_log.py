@@ -15,7 +15,7 @@ from itertools import pairwise
 from election_replay.election_core.fold.contact import Contact
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.role_log import RoleLog
-from election_replay.election_core.fold.roles import FOLLOWER, LEADER, TRANSFER, UNKNOWN, Step, spans
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER, SEEN, TRANSFER, UNKNOWN, Step, spans
 from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, QuietLog, TermRaised, VoteGranted
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.introductions import Introduced
@@ -278,6 +278,10 @@ class ServerLog(RoleLog):
         self.hindered.append(event)
 
     def _on_follows(self, event: FoldEvent) -> None:
+        """Take that another node has its slots. A log that begins with that line shows by its letter a master that
+        had them until then (``clusterUpdateSlotsConfigWith``)."""
+        if self.role is None and event.role == MASTER_LETTER:
+            self.takes(event, LEADER, None, self.node, SEEN)
         self._step(event, FOLLOWER, event.peer, REPLACED)
 
     def _on_given_up(self, event: FoldEvent) -> None:

@@ -7,7 +7,9 @@ from election_replay.jobs.reading.notices import merged_notices, without_repeats
 from election_replay.jobs.runbook import notices
 
 BEGIN = datetime(2026, 3, 1, 2, tzinfo=UTC)
-NOTHING = dict.fromkeys(("value", "code", "flag", "peer", "peer_address", "duration_ms", "count", "result", "term"))
+NOTHING = dict.fromkeys(
+    ("value", "code", "flag", "role", "peer", "peer_address", "duration_ms", "count", "result", "term")
+)
 
 
 def line(second: float, source: str, kind: str, **said: Any) -> dict[str, Any]:
