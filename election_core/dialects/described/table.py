@@ -64,6 +64,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "asks_for_votes": Meaning("ASKS", "the member asks for votes in a term"),
     "votes": Meaning("VOTES", "the member votes for a candidate", "candidate"),
     "gets_a_vote": Meaning("VOTED", "the member gets the vote of another one", "voter"),
+    "refuses": Meaning("REFUSES", "the member does not vote for a candidate", "candidate"),
     "loses_leader": Meaning("LOST", "the member does not hear its leader any more"),
     "loses_quorum": Meaning("ALONE", "the member leads no more, since it does not reach enough others"),
     "misses": Meaning("MISSES", "the leader has not reached a member for a while", "duration"),

@@ -37,6 +37,11 @@ ROWS = (
     Row("removed ourself, shutting down", "is_removed"),
     Row("removed ourself, transitioning to follower", "is_removed"),
     Row("vote granted", "gets_a_vote", {"voter": "from", "term": "term"}),
+    Row("rejecting vote request since we have a leader", "refuses", {"candidate": "from"}),
+    Row("rejecting vote request since our last term is greater", "refuses", {"candidate": "from"}),
+    Row("rejecting vote request since our last index is greater", "refuses", {"candidate": "from"}),
+    Row("rejecting vote request since node is not in configuration", "refuses", {"candidate": "from"}),
+    Row("rejecting vote request since node is not a voter", "refuses", {"candidate": "from"}),
     Row('Node at {node} [Follower] entering Follower state (Leader: "{leader}")', "follows"),
     Row("Node at {node} [Candidate] entering Candidate state in term {term}", "asks_for_votes"),
     Row("Node at {node} [Leader] entering Leader state", "leads"),
@@ -45,6 +50,7 @@ ROWS = (
     Row("Node at {node} [Candidate] entering Candidate state", "asks_for_votes"),
     Row("Heartbeat timeout reached, starting election", "loses_leader"),
     Row("Failed to contact quorum of nodes, stepping down", "loses_quorum"),
+    Row("Rejecting vote request from {candidate} since {...}", "refuses"),
     Row("Vote granted from {voter} in term {term}. Tally: {}", "gets_a_vote"),
 )
 """The lines of elections; the later ones are those of releases before 1.1."""

@@ -127,6 +127,9 @@ class Member(VotingLog):
         self._missed = [missed for missed in self._missed if event.at - missed.at <= AT_ONCE_US]
         self._missed.append(event)
 
+    def _refuses(self, event: FoldEvent) -> None:
+        """Take a vote that is refused, of which nothing is kept."""
+
     def _hands_over(self, event: FoldEvent) -> None:
         self._hands_over_at = event.at
 
@@ -149,6 +152,7 @@ _MOVES: dict[str, Callable[[Member, FoldEvent], None]] = {
     "LOST": Member._lost,
     "ALONE": Member._alone,
     "MISSES": Member._misses,
+    "REFUSES": Member._refuses,
     "HANDS_OVER": Member._hands_over,
     "REMOVED": Member._is_removed,
 }

@@ -2,6 +2,7 @@
 
 _SENTENCES = {
     "ASKS": "asks for votes[ for term {term}]",
+    "REFUSES": "does not vote for {peer}",
     "LOST": "does not hear its leader any more[: {peer}]",
 }
 
