@@ -334,14 +334,14 @@ def ended_tenure(incident: Incident, change: Row) -> Row | None:
 def given_up_in_words(incident: Incident, change: Row) -> str:
     """Return the sentence that the last known leader gave up; empty if another entry says so."""
     cause = change.get("end_cause")
-    if cause not in GIVES_UP or change.get("end_time") is None or first_seen_at_end(change):
+    if cause is None or cause in ENDED or change.get("end_time") is None or first_seen_at_end(change):
         return ""
     if any(row["leader"] for row in incident.course.now) or any(
         each["rule"] == RuleId.LEADERLESS and change["new_term"] in each["terms"] for each in incident.findings
     ):
         return ""
     who = incident.called(change["new_leader"], change["source_node"])
-    return f"{who} leads no longer{SERVICE_ENDED[cause]}; no line says who led next."
+    return f"{who} leads no longer{SERVICE_ENDED.get(cause, '')}; no line says who led next."
 
 
 def reported_after_start(incident: Incident, change: Row) -> bool:

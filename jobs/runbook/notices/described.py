@@ -8,6 +8,6 @@ _SENTENCES = {
 
 ALWAYS: dict[str, str] = {}
 WHERE_LITTLE_IS_KNOWN = {f"{system}_{kind}": text for system in ("HR", "TOLD") for kind, text in _SENTENCES.items()}
-IN_EXCERPTS = {f"{system}_MISSES": "as leader, has not heard {peer} for {duration}" for system in ("HR", "TOLD")}
+IN_EXCERPTS: dict[str, str] = {}
 NEVER = frozenset[str]()
 APART = frozenset[str]()

@@ -62,7 +62,7 @@ WHERE_LITTLE_IS_KNOWN = {
     "BRK_MASTER_BEGIN": "becomes master[ (epoch {term})]",
     "BRK_SLAVE_BEGIN": "becomes slave[ of {peer}][ (epoch {term})]",
     "DLB_ROLE_BEGIN": "its DLedger member is {role}[ (term {term})]: the broker begins to follow that",
-    "DLB_ROLE_END": "the broker followed that its member is {role}[ (term {term})]; worked: {flag}, after {duration}",
+    "DLB_ROLE_END": "the broker has followed that its member is {role}[ (term {term})], after {duration}",
     "DLB_MASTER_END": "the broker is master",
     "DLB_SLAVE_END": "the broker is slave",
     "DLB_APPEND_REFUSED": "",
