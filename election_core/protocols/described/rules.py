@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Clocks
-from election_replay.election_core.judge.group import Group, group_of, known_end, since
+from election_replay.election_core.judge.group import Group, group_of, known_end, since, until
 from election_replay.election_core.judge.overlap import together
 from election_replay.election_core.judge.wording import between, name_of
 from election_replay.election_core.model.catalogue import DEFINITE, POSSIBLE, WARNING, RuleId
@@ -56,8 +56,9 @@ def _overlap_without_terms(group: Group, former: Role, newer: Role) -> Iterator[
     least, most = together(group.clocks, (since(former), end), (begin, known_end(group, newer)))
     if least <= 0:
         return
-    silences = (gap for gap in group.of(Silence) if gap.source_node == former.source_node)
-    silent = any(gap.until is not None and begin.at <= gap.until and gap.since <= end.by for gap in silences)
+    silences = [gap for gap in group.of(Silence) if gap.source_node == former.source_node]
+    ends = (until(gap) for gap in silences)
+    silent = any(over is not None and group.clocks.elapsed(begin, over)[1] > 0 for over in ends)
     old, new = (name_of(role.node or role.source_node, role.source_node) for role in (former, newer))
     yield group.finding(
         RuleId.SPLIT_BRAIN_OVERLAP,

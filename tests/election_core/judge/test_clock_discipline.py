@@ -17,6 +17,7 @@ ONE_CLOCK = {
     "judge/electorate.py": {"_counted": "what a leader's own log says before and in its tenure"},
     "judge/group.py": {
         "_tenures": "the beginning and the end of one role",
+        "known_end": "the beginning and the end of one role",
         "_as_shown": "a role and the files of one log",
         "_between": "the files of one log",
         "length": "the two ends of one hole",
@@ -122,6 +123,7 @@ ONE_CLOCK = {
         "_episodes": "grants of one broker, by which they are grouped",
         "_close_together": "grants of one broker, by which they are grouped",
     },
+    "protocols/described/rules.py": {"overlaps_without_terms": "widened by how far the clocks can be apart"},
     "protocols/raft_family/stalls.py": {"stalled_leaders": "the holes and the tenure of one leader's own log"},
     "protocols/raft_family/two_leaders.py": {"_unshown_silence": "the holes and the growths of one leader's own log"},
     "protocols/zab/standstills.py": {
