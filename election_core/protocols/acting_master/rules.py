@@ -38,7 +38,7 @@ from election_replay.election_core.judge.limits import log_gap_coverage, log_gap
 from election_replay.election_core.judge.outages import change_of, leaderless_outage, outage, severity_of
 from election_replay.election_core.judge.overlap import Overlap, at_once, overlaps
 from election_replay.election_core.judge.role_rows import role_intervals
-from election_replay.election_core.judge.wording import between, name_of, seconds
+from election_replay.election_core.judge.wording import between, listed, name_of, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
 from election_replay.election_core.model.measures import Fate, Scope
@@ -227,6 +227,7 @@ def _findings(group: Group, services: _Services) -> Iterator[Finding]:
     for tenure, seen in _writable(group, services):
         yield _writable_finding(group, tenure, seen)
     without_writes = [(time, _read_only_finding(group, services, time)) for time in _read_only(group, services)]
+    yield from _before_the_first_master(group, services)
     yield from (finding for _, finding in without_writes)
     read_only = {time.master: finding for time, finding in without_writes if not time.runs}
     for gap in _gaps(group, services):
@@ -509,6 +510,50 @@ def _read_only(group: Group, services: _Services) -> Iterator[_ReadOnly]:
         times = [_master_lost(group, master, acting) for acting in acting_for if acting not in after]
         times += [_master_gone(group, master, after, next(others, None))] if after else []
         yield from (time for time in times if time is not None and time.least > 0)
+
+
+def _before_the_first_master(group: Group, services: _Services) -> Iterator[Finding]:
+    """Yield ``LEADERLESS`` for writes, from the first slave that acts until a master serves that had been started
+    before, but did not come online: its log shows the whole time."""
+    elapsed = group.clocks.elapsed
+    first = next(iter(services.masters()), None)
+    if first is None:
+        return
+    starts = [since(role) for role in group.roles if role.source_node == first.source and role.cause == "start"]
+    acting = [
+        tenure
+        for tenure in services.acting()
+        if elapsed(tenure.begin, first.begin)[0] > 0
+        and tenure.source != first.source
+        and any(elapsed(start, tenure.begin)[0] > 0 for start in starts)
+    ]
+    if not acting:
+        return
+    begin = acting[0].begin
+    least, most = elapsed(begin, first.begin)[0], elapsed(begin, _seen_from(group, first))[1]
+    if least < Timeout.FIRST_ELECTION.us:
+        return  # the set is starting
+    tries = [fact for fact in group.of(PreOnlineAttempt) if fact.source_node == first.source]
+    before = [fact for fact in tries if fact.failures and elapsed(since(fact), first.begin)[0] > 0]
+    failed = f", and its pre-online failed {sum(fact.failures for fact in before)} times" if before else ""
+    acted = listed(list(dict.fromkeys(tenure.name for tenure in acting)))
+    yield leaderless_outage(
+        group,
+        Scope.READS_ONLY,
+        ("no first master", first.source, begin.at // SECOND),
+        (least, most),
+        nodes=[first.node, *sorted({tenure.node for tenure in acting})],
+        when=(begin.at, first.begin.at),
+        summary=f"The set took no writes for {between(least, most)}: {first.name} had been started{failed}, until it "
+        f"served as master. {acted} acted meanwhile, which serves reads only.",
+        evidence=(
+            *(line for tenure in acting for line in tenure.evidence[:1]),
+            *(fact.since_event for fact in before),
+            first.begin.event_id,
+        ),
+        next_leader=first.node,
+        served_time=first.begin.at,
+    )
 
 
 def _sources(tenures: Iterable[Tenure]) -> set[str]:

@@ -71,12 +71,13 @@ def _of_a_broker(finding: Finding) -> bool:
 
 
 def _followed(refused: Finding, roles: Iterable[RoleInterval]) -> bool:
-    """Return True when a member was a follower for the whole time of a finding, by its own log."""
+    """Return True when a member was a follower for the whole time of a finding, by its own log. A broker that prints no
+    id is named by its log."""
     begin = refused.start_time
     end = begin if refused.end_time is None else refused.end_time
     return any(
-        role.node in refused.nodes
-        and role.source_node is not None
+        role.source_node is not None
+        and (role.node in refused.nodes or role.source_node in refused.nodes)
         and role.role in (FOLLOWER, OBSERVER)
         and role.start_time <= begin
         and (role.end_time is None or end <= role.end_time)
