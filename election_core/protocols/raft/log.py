@@ -297,7 +297,8 @@ class Membership(VotingLog):
     def _step(self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str) -> None:
         if role == FOLLOWER and self._now.members is not None and self.node in self._now.members.learners:
             role = OBSERVER  # a learner is a follower without a vote
-        if self._now.stopping and self._role == LEADER and cause != TRANSFER:  # it handed over before it stops
+        # It may hand over, or lose its quorum, before it stops.
+        if self._now.stopping and self._role == LEADER and cause not in (TRANSFER, "quorum_lost"):
             cause = STOPPED
         self.takes(event, role, term, leader, cause)
 
