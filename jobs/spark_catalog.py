@@ -72,11 +72,12 @@ def name_of(table: Table) -> str:
 def register_table(spark: SparkSession, location: str, table: Table, done: Registered, *, known: bool) -> None:
     """Register a table at its location, with its primary key if the catalogue accepts it."""
     name = name_of(table)
-    if not known:
+    if known:
+        [(place,)] = spark.sql(f"DESCRIBE DETAIL {quoted(name)}").select("location").collect()
+        if place.removeprefix("file:").rstrip("/") != location:
+            raise JobError(f"the table {name} of the schema stands at {place}, not at {location}: take another schema")
+    else:
         spark.sql(f"CREATE TABLE {quoted(name)} USING delta LOCATION {spark_text(location)}")
-    [(place,)] = spark.sql(f"DESCRIBE DETAIL {quoted(name)}").select("location").collect()
-    if place.removeprefix("file:").rstrip("/") != location:
-        raise JobError(f"the table {name} of the schema stands at {place}, not at {location}: take another schema")
     done.tables.append(name)
     if table.key and not known and KEYS not in done.refused:
         key = ", ".join(map(quoted, (*table.key, "run_id") if table.by_run else table.key))

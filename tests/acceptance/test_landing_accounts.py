@@ -64,8 +64,9 @@ def judged(warehouse: Warehouse) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def everything(corpora: Path, landing: Landing) -> Path:
-    """All real runs of all systems in one landing zone."""
-    return landing(f"{run.parent.parent.name}/{run.parent.name}" for run in sorted(corpora.glob("*/*/run.json")))
+    """Every second real run of all systems in one landing zone, and every one in `make prove`."""
+    runs = sorted(corpora.glob("*/*/run.json"))[:: amount(2, 1)]
+    return landing(f"{run.parent.parent.name}/{run.parent.name}" for run in runs)
 
 
 @pytest.fixture(scope="module")
