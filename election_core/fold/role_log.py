@@ -28,6 +28,16 @@ class RoleLog:
         """Return the name of the present role, or ``None``."""
         return self.last.role if self.last is not None else None
 
+    @property
+    def term(self) -> int | None:
+        """Return the term of the present role, or ``None``."""
+        return self.last.term if self.last is not None else None
+
+    @property
+    def leader(self) -> str | None:
+        """Return the leader of the present role, or ``None``."""
+        return self.last.leader if self.last is not None else None
+
     def takes(
         self, event: FoldEvent, role: str, term: int | None, leader: str | None, cause: str, at: int | None = None
     ) -> None:

@@ -360,7 +360,7 @@ class DledgerLog(VotingLog):
     def _term_as(self, role: str, shown: tuple[int, ...] | None) -> int | None:
         """Return the term in which the node holds ``role`` as its log ends; None unless a status line has ``shown``
         it."""
-        if not self.steps or shown is None or (self.steps[-1].role, self.steps[-1].term) != (role, shown[0]):
+        if shown is None or (self.role, self.term) != (role, shown[0]):
             return None
         return shown[0]
 
@@ -407,8 +407,8 @@ class DledgerLog(VotingLog):
     ) -> None:
         """Add a step to a role that the line shows, taken at the line or ``since`` an earlier time (us)."""
         at = event.at if since is None else since
-        if self._is_leader():
-            self._now.led_until[self.steps[-1].term] = event.by
+        if self.role == LEADER:
+            self._now.led_until[self.term] = event.by
             self.as_leader.ended()
         self.steps.append(Step(at, event.by, role, term, leader, event.event_id, cause, event.node or self.node))
         self._now.role_seen_at = at
@@ -418,9 +418,9 @@ class DledgerLog(VotingLog):
             cause = "larger_term"
         else:
             cause = self._now.cause or "unknown"
-        if self._transferring(event) and self._is_leader():
+        if self._transferring(event) and self.role == LEADER:
             cause = PREFERRED if self._preferring(event) else TRANSFER
-        if self._now.failed_round is not None and self._is_leader():
+        if self._now.failed_round is not None and self.role == LEADER:
             quorum_at = self._last_heartbeat(self._now.failed_round)
             self.checked.note(leader_gives_up(self._now.failed_round, quorum_at, event), event)
         self._step(event, CANDIDATE, event.term, None, cause)
@@ -564,7 +564,7 @@ class DledgerLog(VotingLog):
         self.checked.note(term_raised(event, self._heard(event.at)), event)
         self.raised.append((event.term, None, event))
         self.ends(event, NO_WINNER)
-        if self.steps and self.steps[-1].role == CANDIDATE:
+        if self.role == CANDIDATE:
             self._step(event, CANDIDATE, event.term, None, "term_raised")
 
     def _on_status(self, event: FoldEvent) -> None:
@@ -577,7 +577,7 @@ class DledgerLog(VotingLog):
         self._now.committed = max(self._now.committed, -1 if event.committed is None else event.committed)
         if role == LEADER and event.term is not None and event.ledger_end is not None:
             self._note_leaders_log(event.term, event.ledger_end, event)
-        known = self.steps[-1] if self.steps else None
+        known = self.last
         if known is not None and (known.role, known.term) == (role, event.term):
             self._now.role_seen_at = event.at
             return
@@ -693,11 +693,8 @@ class DledgerLog(VotingLog):
         why = OWN_ID_ELSEWHERE if event.kind in _OWN_ID_KINDS else NOT_A_MEMBER
         self.strangers.setdefault((why, event.peer), event)
 
-    def _is_leader(self) -> bool:
-        return bool(self.steps) and self.steps[-1].role == LEADER
-
     def _leads(self, term: int | None) -> bool:
-        return self._is_leader() and self.steps[-1].term == term
+        return (self.role, self.term) == (LEADER, term)
 
     def _note_size(self, event: FoldEvent) -> None:
         """Note the number of members: ``memberNum`` and ``peerSize`` count all of the group

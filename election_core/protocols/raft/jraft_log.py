@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from election_replay.election_core.fold.checks import CONFORMS, Checked, Verdict, violates
 from election_replay.election_core.fold.fact_writer import FactWriter, Speaker
 from election_replay.election_core.fold.process_runs import Incarnation
+from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.fold.roles import (
     CANDIDATE,
     DOWN,
@@ -39,11 +40,9 @@ def _sizes(emit: FactWriter, members: Iterable[tuple[int, FoldEvent]]) -> Iterat
 
 
 @dataclass(slots=True)
-class JraftLog:
+class JraftLog(RoleLog):
     """The state machine of one JRaft controller's log; ``on`` takes its events in program order."""
 
-    node: str | None = None
-    steps: list[Step] = field(default_factory=list)
     members: list[tuple[int, FoldEvent]] = field(default_factory=list)
 
     def on(self, event: FoldEvent) -> None:
@@ -85,7 +84,7 @@ class JraftLog:
         cause = "stepped_down" if without is None else "quorum_lost"
         if without is not None:
             self.members.append((int(without[1]), event))
-        self._step(event, CANDIDATE, self.steps[-1].term if self.steps else None, None, cause)
+        self._step(event, CANDIDATE, self.term, None, cause)
 
     def _on_follow(self, event: FoldEvent) -> None:
         self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")

@@ -305,12 +305,7 @@ class Membership(VotingLog):
     @property
     def _role(self) -> str | None:
         """The role by Raft's rules, in which a learner is a follower; None before the first step."""
-        role = self.steps[-1].role if self.steps else None
-        return FOLLOWER if role == OBSERVER else role
-
-    @property
-    def _leader(self) -> str | None:
-        return self.steps[-1].leader if self.steps else None
+        return FOLLOWER if self.role == OBSERVER else self.role
 
     def _on_start(self, event: FoldEvent) -> None:
         """Take a start of the process: what was open in the old one ended with it."""
@@ -319,7 +314,7 @@ class Membership(VotingLog):
         self._now = Running()
         if event.term is not None and event.committed is not None and not self._forced:
             self.committed.append((event.term, event.committed, event))
-        last = self.steps[-1] if self.steps else None
+        last = self.last
         begun = (
             last is not None
             and (last.cause, last.term) == ("start", event.term)
@@ -352,10 +347,10 @@ class Membership(VotingLog):
     def _on_election(self, event: FoldEvent) -> None:
         self._leaves(event, event.term)
         self._now.cause = self._now.cause if self._now.cause == TRANSFER else "election_timeout"
-        if self._role == FOLLOWER and self._leader is not None and self.timeout_us:
+        if self._role == FOLLOWER and self.leader is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + _tick_us(self.timeout_us)
-            self.heard.append(HeardLast(self._leader, least, most, event.event_id))
-            self._now.missed = (self._leader, self.steps[-1].term)
+            self.heard.append(HeardLast(self.leader, least, most, event.event_id))
+            self._now.missed = (self.leader, self.term)
 
     def _on_pre_candidate(self, event: FoldEvent) -> None:
         self._step(event, CANDIDATE, event.term, None, self._now.cause or "election_timeout")
@@ -386,14 +381,14 @@ class Membership(VotingLog):
         ``MsgCheckQuorum``).
         """
         self._leaves(event, None)
-        last = self.steps[-1] if self.steps else None
+        last = self.last
         if last is not None and last.cause == "quorum_lost":  # the lines that made it leader again are missing
             self.steps.append(replace(last, by=event.at, role=UNKNOWN, term=None, leader=None, cause="unknown"))
-        term = self.steps[-1].term if self.steps else None
+        term = self.term
         if self._role == LEADER and term is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us
             self.gave_up.append(GaveUp(term, least, max(least, most), event))
-        self._step(event, FOLLOWER, self.steps[-1].term if self.steps else None, None, "quorum_lost")
+        self._step(event, FOLLOWER, self.term, None, "quorum_lost")
         self._now.cause = "quorum_lost"
         self._now.led_until = None
 
@@ -422,7 +417,7 @@ class Membership(VotingLog):
             self._step(event, FOLLOWER, event.term, event.peer, "heartbeat")
             if led_until is not None:
                 self._blur_end(led_until)
-        elif (self._role, self.steps[-1].term if self.steps else None) != (LEADER, event.term):
+        elif (self._role, self.term) != (LEADER, event.term):
             self._step(event, LEADER, event.term, self.node, SEEN)
             self.ends(event, "won")
         self._now.cause = None
@@ -560,13 +555,13 @@ class Membership(VotingLog):
 
     def _in_force(self, members: Configuration) -> None:
         """Take a change of the members. Until a process knows a leader, it only reads former changes from its log."""
-        reads_its_log = self._now.members is not None and self._leader is None and self._role != LEADER
+        reads_its_log = self._now.members is not None and self.leader is None and self._role != LEADER
         if reads_its_log and self.stated and self.stated[-1] is self._now.members:
             self.stated.pop()
         self._now.members = members
         if members.voters:
             self.stated.append(members)
-        role = self.steps[-1] if self.steps else None
+        role = self.last
         observes = self.node in members.learners
         if role is not None and role.role == (FOLLOWER if observes else OBSERVER):
             self._step(members.event, FOLLOWER, role.term, role.leader, "learner" if observes else "promoted")
