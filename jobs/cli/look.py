@@ -35,6 +35,8 @@ SHOWN = 12
 """The most files, quarantined places and the like that are listed; the rest is counted."""
 
 NODES_SHOWN = 60
+GROUPS_SHOWN = 4
+"""The most groups that are listed of one node: a broker of Kafka may have thousands of partitions."""
 KEPT = "DIR"
 """The placeholder in hints for a warehouse's folder where ``--keep`` is not given."""
 
@@ -194,12 +196,14 @@ def kept_in(folder: str) -> str:
 
 def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
     """Yield the lines that say which files were taken for which node's, and what their logs say to that."""
+    from election_replay.jobs.reading.words import some
+
     heard: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in published.rows(
-        "SELECT DISTINCT cluster, source_node, replica_group, node FROM role_intervals "
-        "WHERE source_node IS NOT NULL ORDER BY ALL"
+        "SELECT cluster, source_node, node, list(DISTINCT replica_group ORDER BY replica_group) AS of FROM "
+        "role_intervals WHERE source_node IS NOT NULL GROUP BY ALL ORDER BY ALL"
     ):
-        heard[row["cluster"], row["source_node"]].append(f"{row['node']} of {row['replica_group']}")
+        heard[row["cluster"], row["source_node"]].append(f"{row['node']} of {some(row['of'], GROUPS_SHOWN)}")
     inside = inside_envelopes(published)
     yield ""
     yield "Assumed"
@@ -338,12 +342,13 @@ class Group(NamedTuple):
 def groups_by_gravity(published: "Published") -> list[Group]:
     """Return all groups of which roles or leaders are known, those with the gravest findings first."""
     rows = published.rows(
-        "SELECT cluster, replica_group, sum(critical) + sum(warning) > 0 AS grave FROM ("
-        "SELECT cluster, replica_group, 0 AS critical, 0 AS warning FROM role_intervals "
-        "UNION ALL SELECT cluster, replica_group, 0, 0 FROM terms WHERE leader IS NOT NULL "
-        "UNION ALL SELECT cluster, replica_group, (severity = 'critical')::INT, (severity = 'warning')::INT "
+        "SELECT cluster, replica_group, coalesce(bool_or(severity <> 'info'), FALSE) AS grave FROM ("
+        "SELECT cluster, replica_group, NULL AS severity FROM role_intervals "
+        "UNION ALL SELECT cluster, replica_group, NULL FROM terms WHERE leader IS NOT NULL "
+        "UNION ALL SELECT cluster, replica_group, severity "
         "FROM findings SEMI JOIN role_intervals USING (cluster, replica_group)) "
-        "GROUP BY ALL ORDER BY sum(critical) DESC, sum(warning) DESC, cluster, replica_group"
+        "GROUP BY ALL ORDER BY count(*) FILTER (severity = 'critical') DESC, "
+        "count(*) FILTER (severity = 'warning') DESC, count(severity) DESC, cluster, replica_group"
     )
     return [Group(row["cluster"], row["replica_group"], row["grave"]) for row in rows]
 

@@ -128,11 +128,12 @@ def without_repeats(rows: list[Row], texts: Mapping[str, str]) -> Iterator[Row]:
 
 @dataclass(slots=True)
 class SeenLines:
-    """What the lines so far have shown: starts, sources that still replay their logs, releases, membership changes."""
+    """What the lines so far have shown: starts, sources that still replay their logs, releases and voters, membership
+    changes."""
 
     started: dict[str, datetime] = field(default_factory=dict)
     reading: set[str] = field(default_factory=set)
-    release: dict[tuple[str, str], Any] = field(default_factory=dict)
+    stated: dict[tuple[str, str], Any] = field(default_factory=dict)
     changed: set[tuple[str, Any]] = field(default_factory=set)
     removed: set[tuple[str, Any]] = field(default_factory=set)
     failed: dict[str, datetime] = field(default_factory=dict)
@@ -148,10 +149,11 @@ class SeenLines:
     def repeats(self, row: Row) -> bool:
         """Return True if a line only repeats what is known."""
         kind, source = row["kind"], row["source_node"]
-        if kind in notices.RELEASES:
-            before = self.release.get((source, kind))
-            self.release[source, kind] = row["value"]
-            return before in (None, row["value"])
+        if kind in notices.STATES:
+            stated = row[notices.STATES[kind]]
+            before = self.stated.setdefault((source, kind), stated) or stated
+            self.stated[source, kind] = stated or before
+            return not stated or before == stated
         if kind in notices.AT_STARTS:
             again = reads_its_log(self.started.get(source), row["event_time"]) and (kind, row["peer"]) in self.changed
             self.changed.add((kind, row["peer"]))

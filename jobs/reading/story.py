@@ -18,11 +18,12 @@ from election_replay.jobs.reading.notices import Notice
 from election_replay.jobs.reading.words import (
     ELSEWHERE,
     LOSSES,
-    REPEATED,
     Row,
     clock,
+    counted,
     leader_word,
     listed,
+    messages_repeated,
     role_word,
     spoken,
     term_word,
@@ -468,7 +469,7 @@ def damage(incident: Incident) -> Iterator[str]:
     parts = list(losses_in_words([finding for finding in incident.findings if finding["damage"]]))
     repeated = [finding["messages_repeated"] for root in incident.roots for finding in repeating(incident, root)]
     if repeated:
-        parts.append(f"{sum(repeated):,} {REPEATED}{in_places(repeated)}")
+        parts.append(messages_repeated(sum(repeated)) + in_places(repeated))
     if parts:
         yield f"Damage: {'; '.join(parts)}."
 
@@ -482,7 +483,7 @@ def losses_in_words(rows: list[Row]) -> Iterator[str]:
             if len(harmless) < len(of_kind):
                 total = sum(row["damage"] for row in of_kind)
                 unless = f" (those of {listed(dict.fromkeys(harmless))} do no harm unless it leads)" if harmless else ""
-                yield f"{total:,} {unit} {ELSEWHERE.get(missing, loss)}{in_places(of_kind)}{unless}"
+                yield f"{counted(total, unit, ELSEWHERE.get(missing, loss))}{in_places(of_kind)}{unless}"
     for row in rows:
         if row["lost_from"] == "one_side":
             yield f"what {row['cut_node']} has from byte {row['cut_from']:,} to {row['cut_to']:,} exists there only"

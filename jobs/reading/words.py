@@ -11,7 +11,7 @@ from shutil import get_terminal_size
 from textwrap import wrap
 from typing import Any
 
-from election_replay.election_core.judge.wording import between
+from election_replay.election_core.judge.wording import between, number_of
 from election_replay.election_core.judge.wording import listed as listed
 from election_replay.election_core.judge.wording import name_of as name_of
 from election_replay.election_core.judge.wording import seconds as duration
@@ -50,14 +50,16 @@ REPEATS = {"offset_before": "cut_to", "offset_after": "cut_from"}
 """Measured columns, each with another one that may have the same value."""
 
 LOSSES = (
-    ("messages_lost", "messages", "were cut off"),
-    ("bytes_lost", "bytes of messages", "were cut off"),
-    ("entries_lost", "committed entries", "were lost"),
+    ("messages_lost", ("message", "messages"), ("was cut off", "were cut off")),
+    ("bytes_lost", ("byte of messages", "bytes of messages"), ("was cut off", "were cut off")),
+    ("entries_lost", ("committed entry", "committed entries"), ("was lost", "were lost")),
 )
-"""The columns of losses, each with its unit and the phrase for data cut off a log."""
-ELSEWHERE = {"queues": "are in no queue", "one_side": "exist on one side only"}
-"""Phrases for data that is still in a log."""
-REPEATED = "messages may be consumed again"
+"""The columns of losses, each with its unit and the phrase for data cut off a log, of one and of several."""
+ELSEWHERE = {
+    "queues": ("is in no queue", "are in no queue"),
+    "one_side": ("exists on one side only", "exist on one side only"),
+}
+"""Phrases for data that is still in a log, of one and of several."""
 
 
 def harmless(text: str, keep: str = "\t") -> str:
@@ -135,10 +137,10 @@ def seconds(ms: int) -> str:
     return duration(ms * 1000)
 
 
-def some(names: list[str]) -> str:
-    """Return up to 20 names as text, with the number of further ones."""
-    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-    return (", ".join(names[:20]) + more) or "nothing"
+def some(names: list[str], at_most: int = 20) -> str:
+    """Return up to ``at_most`` names as text, with the number of further ones."""
+    more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
+    return (", ".join(names[:at_most]) + more) or "nothing"
 
 
 @cache
@@ -216,9 +218,20 @@ def lost(row: Row) -> Iterator[str]:
     """Yield phrases about a finding's losses and repeated messages."""
     for column, unit, loss in LOSSES:
         if row[column]:
-            yield f"{row[column]:,} {unit} {ELSEWHERE.get(row['lost_from'] or '', loss)}"
+            yield counted(row[column], unit, ELSEWHERE.get(row["lost_from"] or "", loss))
     if row["messages_repeated"]:
-        yield f"{row['messages_repeated']:,} {REPEATED}"
+        yield messages_repeated(row["messages_repeated"])
+
+
+def counted(count: int, unit: tuple[str, str], happened: tuple[str, str]) -> str:
+    """Return how many of a unit something happened to; the words of each for one and for several."""
+    several = count != 1
+    return f"{count:,} {unit[several]} {happened[several]}"
+
+
+def messages_repeated(count: int) -> str:
+    """Return a phrase about repeated messages."""
+    return f"{number_of(count, 'message')} may be consumed again"
 
 
 def in_phrases(row: Row) -> set[str]:

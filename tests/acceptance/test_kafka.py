@@ -84,6 +84,13 @@ def test_who_led_the_metadata_quorum(run: str, kafka: Warehouse, facts: dict[str
             assert abs(of_day(row["end_time"]) - seconds(led["until"])) < 0.5, show([row])
 
 
+def test_brokers_observe_the_quorum(run: str, kafka: Warehouse) -> None:
+    rows = of(kafka, "gold/role_intervals", run, QUORUM)
+    of_brokers = {row["role"] for row in rows if row["source_node"] in BROKER_IDS}
+    assert "observer" in of_brokers <= {"observer", "down"}
+    assert {row["source_node"] for row in rows} == {*BROKER_IDS, "ctl-1", "ctl-2", "ctl-3"}
+
+
 def test_epochs_without_a_leader(run: str, kafka: Warehouse, facts: dict[str, Any]) -> None:
     without = {row["term"] for row in of(kafka, "gold/terms", run, QUORUM) if row["leader"] is None}
     expected = {epoch for span in facts["epochs_without_leader"] for epoch in range(span["from"], span["to"] + 1)}

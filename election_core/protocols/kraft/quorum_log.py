@@ -45,9 +45,7 @@ from election_replay.election_core.protocols.raft_family.log import NO_WINNER, G
 PROTOCOL = "kraft"
 
 QUORUM = "metadata-quorum"
-"""The replica group of the controllers."""
-OBSERVERS = "brokers"
-"""The replica group of nodes that only follow the quorum: they neither vote nor lead."""
+"""The replica group of the controllers, and of the brokers, which observe it: they neither vote nor lead."""
 
 
 @dataclass(slots=True)
@@ -88,14 +86,16 @@ class QuorumLog(VotingLog):
         steps = self.steps or self.by_controller
         if not steps:
             return
-        group = speaker.listed.replica_group or (QUORUM if self.ever_voter or not self.steps else OBSERVERS)
+        votes = self.ever_voter or not self.steps
+        group = speaker.listed.replica_group or QUORUM
         told_by = self._streams.get("KAFKA_STATE") or next(iter(self._streams.values()))
         emit = speaker.about(group, PROTOCOL, told_by, self.node)
         yield QuietLog(*emit.during(self.node, steps[0].at, steps[0].at, None))
-        yield from emit.roles(spans(steps, emit.incarnations, OBSERVER if group == OBSERVERS else FOLLOWER))
+        yield from emit.roles(spans(steps, emit.incarnations, FOLLOWER if votes else OBSERVER))
         yield from emit.alive()
         yield from emit.silences()
-        yield from self.vote_facts(emit)
+        if votes:  # a broker's copy of the term may go back: it has no vote to give twice
+            yield from self.vote_facts(emit)
         yield from self._contact_facts(emit, emit.timing.us(Timeout.KRAFT_FETCH))
         yield from self._log_facts(emit)
 

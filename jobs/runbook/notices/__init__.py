@@ -24,8 +24,14 @@ IN_EXCERPTS: Mapping[str, str] = {kind: text for system in SYSTEMS for kind, tex
 NEVER = frozenset[str]().union(*(system.NEVER for system in SYSTEMS))
 """Kinds of lines that a healthy system prints: signs of life, settings, requests of clients."""
 
-RELEASES = frozenset({"ETCD_VERSION", "ZK_VERSION", "RD_VERSION", "KAFKA_VERSION"})
-"""Lines that name a release; only a change of release is shown."""
+STATES = {
+    "ETCD_VERSION": "value",
+    "ZK_VERSION": "value",
+    "RD_VERSION": "value",
+    "KAFKA_VERSION": "value",
+    "KAFKA_VOTERS": "members",
+}
+"""Lines that state a release or the voters, each with the column that does; only a change is shown."""
 
 AT_STARTS = frozenset({"ETCD_MEMBER_ADDED", "ETCD_MEMBER_PROMOTED", "ETCD_MEMBER_UPDATED"})
 """Lines about changes of members that a start prints again as it reads the log; those are not shown."""

@@ -63,3 +63,15 @@ def test_members_that_say_the_same_of_themselves_at_other_times_are_told_apart()
         line(60, "c", "ETCD_REMOVED"),
         line(70, "a", "ETCD_REMOVED"),
     ) == [(0, "a+b", ends), (60, "c", ends)]
+
+
+def test_voters_are_told_where_they_change() -> None:
+    assert told(
+        line(0, "a", "KAFKA_VOTERS", members=[]),
+        line(1, "a", "KAFKA_VOTERS", members=["1", "2", "3"]),
+        line(2, "b", "KAFKA_VOTERS", members=["1", "2", "3"]),
+        line(60, "a", "KAFKA_VOTERS", members=[]),
+        line(61, "a", "KAFKA_VOTERS", members=["1", "2", "3"]),
+        line(90, "a", "KAFKA_VOTERS", members=["1", "2", "3", "4"]),
+        line(91, "b", "KAFKA_VOTERS", members=["1", "2", "3", "4"]),
+    ) == [(90, "a+b", "knows the voters: 1, 2, 3, 4")]
