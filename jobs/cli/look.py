@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from election_replay.jobs.look import Looked
     from election_replay.jobs.reading.published import Published
     from election_replay.jobs.reading.verdict_files import Clause
+    from election_replay.jobs.reading.words import Row
     from election_replay.jobs.settings.config import Config
     from election_replay.jobs.warehouse.warehouse import Warehouse
 
@@ -315,7 +316,7 @@ def verdict(published: "Published", skipped: "Iterable[Skipped]") -> Iterator[st
     listed = summary.worst(published, lesser=True)
     above = {row["finding_id"] for row in listed[: summary.SHOWN]}
     yield "Found"
-    yield from summary.findings(published, listed)
+    yield from summary.findings(published, listed, members_of(published))
     yield from summary.numbers(published)
     yield from summary.misunderstood(published)
     yield from summary.unreadable(published)
@@ -325,10 +326,20 @@ def verdict(published: "Published", skipped: "Iterable[Skipped]") -> Iterator[st
     for concerned in shown:
         yield ""
         yield f"{concerned.cluster} / {concerned.group}"
-        yield from story_lines(incident(published, concerned.cluster, concerned.group, story_alone=True), above=above)
+        found = incident(published, concerned.cluster, concerned.group, story_alone=True)
+        yield from story_lines(found, by_host=True, above=above)
     left = len(groups) - len(shown)
     yield from more(left, f"group{'s' if left > 1 else ''}; `incident` tells the story of each")
     yield from summary.without_role(published)
+
+
+def members_of(published: "Published") -> "dict[tuple[str, str], list[Row]]":
+    """Return the members of each group, by cluster and group: they are named by their hosts, whose ids
+    :func:`assumptions` lists."""
+    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in published.rows("SELECT DISTINCT cluster, replica_group, node, source_node FROM role_intervals"):
+        found[row["cluster"], row["replica_group"]].append(row)
+    return found
 
 
 class Group(NamedTuple):

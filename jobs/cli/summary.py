@@ -1,11 +1,13 @@
 """The summary of a published run, for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from shlex import quote
+from types import MappingProxyType
 
 from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs.cli.output import more
+from election_replay.jobs.reading.hosts import by_host
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
@@ -88,8 +90,13 @@ def worst(published: Published, *, lesser: bool = False) -> list[Row]:
     )
 
 
-def findings(published: Published, listed_first: list[Row]) -> Iterator[str]:
-    """Yield a line with the number of findings by severity, then lines about those of ``listed_first``."""
+def findings(
+    published: Published, listed_first: list[Row], members: Mapping[tuple[str, str], list[Row]] = MappingProxyType({})
+) -> Iterator[str]:
+    """Yield a line with the number of findings by severity, then lines about those of ``listed_first``.
+
+    ``members`` are those of each (cluster, group) that are named by their hosts, without their ids.
+    """
     counts = {
         row["severity"]: row["n"]
         for row in published.rows("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
@@ -100,12 +107,13 @@ def findings(published: Published, listed_first: list[Row]) -> Iterator[str]:
         follow = following(row["grave_echoes"] or [], row["echoes"])
         began = f"  {row['began']}" if row["began"] else ""
         yield f"    {surely(row)} {row['rule']}  {row['cluster']} / {row['replica_group']}{began}{follow}"
-        yield from paragraph(row["summary"], " " * 13)
+        of_group = members.get((row["cluster"], row["replica_group"]), [])
+        yield from paragraph(by_host(row["summary"], of_group, finding=True), " " * 13)
         for step in islice(steps_of(with_warehouse(row, published.place)), 1):
-            of_group = row["cluster"], row["replica_group"], step.text
-            if of_group not in advised:
+            advice = row["cluster"], row["replica_group"], step.text
+            if advice not in advised:
                 yield f"             {step.heading}: {step.text}: {step.command}"
-            advised.add(of_group)
+            advised.add(advice)
     if len(listed_first) > SHOWN:
         yield f"    and {len(listed_first) - SHOWN:,} more"
 

@@ -155,7 +155,8 @@ def restored(text: str) -> tuple[list[str], list[str]]:
         if 2 * sum(taken_off(line) is not None for line in dated) > len(dated):
             lines = [line if (inner := taken_off(line)) is None else inner for line in lines]
             assumed.append(_TAKEN_OFF[taken_off])
-    for broken, joined in ((words_within, rejoined), (width, unbroken)):
+    is_log = any(stamp(line) is not None for line in lines[:SAMPLE])  # nodes.conf of Redis, say, is none
+    for broken, joined in ((words_within, rejoined), (width, unbroken)) if is_log else ():
         if columns := broken(lines[:SAMPLE]):
             lines = joined(lines, columns)
             assumed.append(f"its lines are broken at {columns} columns: they are joined")

@@ -4,7 +4,6 @@
 proven wrong are corrected, unless the reader asks for raw ones.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from election_replay.election_core.fold.roles import SEEN
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.jobs import JobError
 from election_replay.jobs.reading.clocks import Clocks, clocks_of, in_words
+from election_replay.jobs.reading.hosts import by_host
 from election_replay.jobs.reading.lanes import Lane, Lanes, extent, lane_of, lanes, named
 from election_replay.jobs.reading.next_steps import with_warehouse
 from election_replay.jobs.reading.notices import Notice, is_excerpt, notices_of
@@ -158,9 +158,6 @@ KNOWN = (
     "SELECT DISTINCT cluster, replica_group FROM findings ORDER BY ALL"
 )
 
-LOSES = r"(?=(?:, [\w.-]+)*(?: and [\w.-]+)? (?:had )?(?:lost contact|ended|been down)\b)"
-"""The words that follow ids of members, but no other number, in a sentence of a finding."""
-
 
 @dataclass(frozen=True, slots=True)
 class Course:
@@ -237,21 +234,8 @@ class Incident:
         return [] if self.raw else [clock.shift for clock in self.clocks.wrong if clock.source == lane[1]]
 
     def by_host(self, sentence: str, *, finding: bool = False) -> str:
-        """Return the sentence with each member named by its host alone, for texts beside lanes that show the ids.
-
-        ``3 (broker-3, epoch 2)`` becomes ``broker-3 (epoch 2)``. A host with several members keeps their ids. In the
-        sentence of a ``finding`` a bare id is replaced too; in a quoted line it is not.
-        """
-        hosts, nodes = (Counter(member[column] for member in self.members) for column in ("source_node", "node"))
-        for member in self.members:
-            node, host = member["node"], member["source_node"]
-            if host and hosts[host] == 1 and node != host and node in sentence:
-                known = rf"(?<![\w.:-]){re.escape(node)}"
-                sentence = re.sub(rf"{known} \({re.escape(host)}, ", f"{host} (", sentence)
-                sentence = re.sub(rf"{known} \({re.escape(host)}\)", host, sentence)
-                if finding and nodes[node] == 1:
-                    sentence = re.sub(rf"{known}(?![\w.:-]\w){LOSES if node.isdigit() else ''}", host, sentence)
-        return sentence
+        """Return the sentence with each member named by its host alone, for texts beside lanes that show the ids."""
+        return by_host(sentence, self.members, finding=finding)
 
     def counted(self) -> str:
         """Return the number of findings by severity, as text."""

@@ -128,8 +128,8 @@ def without_repeats(rows: list[Row], texts: Mapping[str, str]) -> Iterator[Row]:
 
 @dataclass(slots=True)
 class SeenLines:
-    """What the lines so far have shown: starts, sources that still replay their logs, releases and voters, membership
-    changes."""
+    """What the lines so far have shown: starts, sources that still replay their logs, what they state, and changes of
+    members."""
 
     started: dict[str, datetime] = field(default_factory=dict)
     reading: set[str] = field(default_factory=set)

@@ -135,8 +135,15 @@ class _Services:
         return [tenure for tenure in self.group.tenures if self.acts(tenure)]
 
     def described(self, tenure: Tenure) -> str:
-        """Return the tenure's node with its service: ``0 (broker-a) (master)``."""
-        return f"{tenure.name} ({'acting master' if self.acts(tenure) else 'master'})"
+        """Return the tenure's node with its service: ``0 (broker-a, master)``."""
+        return tenure.with_detail("acting master" if self.acts(tenure) else "master")
+
+    def until_served(self, before: Tenure, after: Tenure | None) -> str:
+        """Return who served first after ``before``, as a phrase."""
+        if after is None:
+            return "to the end of the logs"
+        again = after.node == before.node and self.acts(after) == self.acts(before)
+        return "until it served again" if again else f"until {self.described(after)} served"
 
 
 def _begin_key(role: Role) -> tuple[int, int]:
@@ -628,7 +635,7 @@ def _read_only_finding(group: Group, services: _Services, time: _ReadOnly) -> Fi
         summary += f". {acted} acted meanwhile, which serves reads only."
     else:
         ended = _HOW_ENDED.get(time.master.end_cause or "", "gave up")
-        then = f"until {services.described(time.after)} served" if time.after is not None else "to the end of the logs"
+        then = services.until_served(time.master, time.after)
         summary = (
             f"The set took no writes for {lasted}: {master} {ended}, {then}. {acted} acted meanwhile, which serves "
         )
@@ -777,7 +784,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
     ended = _HOW_ENDED.get(gap.before.end_cause or "", "gave up")
     if began_early(gap.begin, gap.before):
         ended = "fell silent"
-    then = f"until {services.described(gap.after)} served" if gap.after is not None else "to the end of the logs"
+    then = services.until_served(gap.before, gap.after)
     long = gap.least > _normal_gap(group)
     doubt = long and _should_have_acted(group, gap)
     if doubt:

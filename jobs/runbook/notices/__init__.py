@@ -30,8 +30,9 @@ STATES = {
     "RD_VERSION": "value",
     "KAFKA_VERSION": "value",
     "KAFKA_VOTERS": "members",
+    "RC_STATE": "result",
 }
-"""Lines that state a release or the voters, each with the column that does; only a change is shown."""
+"""Lines that state a release, the voters or a state, each with the column that does; only a change is shown."""
 
 AT_STARTS = frozenset({"ETCD_MEMBER_ADDED", "ETCD_MEMBER_PROMOTED", "ETCD_MEMBER_UPDATED"})
 """Lines about changes of members that a start prints again as it reads the log; those are not shown."""

@@ -56,6 +56,14 @@ def test_other_lines_were_not_broken_between_words(lines: list[str]) -> None:
     assert words_within(lines) is None
 
 
+def test_a_file_of_settings_was_not_broken() -> None:
+    settings = "".join(
+        f"{node:x}" * 40 + f" 10.84.6.{node}:6379@16379 slave {node + 1:x}{'0' * 39} 0 1795695840000 {node} connected\n"
+        for node in range(10, 15)
+    )
+    assert as_written(f"{settings}vars currentEpoch 6 lastVoteEpoch 0\n", MODIFIED) == (None, [])
+
+
 def test_spaces_of_a_page_that_must_not_be_broken_are_spaces() -> None:
     page = '<html><body><div class="line"><code>2026-03-01&nbsp;10:00:00&nbsp;INFO&nbsp;x</code></div></body></html>'
     assert text_of_page(page).strip() == "2026-03-01 10:00:00 INFO x"
