@@ -250,9 +250,9 @@ def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
                 yield Contradiction(protocol, says, after.start_time, terms=(before.term, after.term))
         ends: dict[tuple[str | None, int | None], set[bool]] = defaultdict(set)
         for role in verdict.roles.get(protocol, ()):
-            if role.source_node is None:  # known from followers only: it ends when they stop following
-                continue
-            ends[role.node, role.term].add(role.role in (LEADER, ACTING) and role.end_time is None)
+            # A leader that is known from followers only ends when they stop following.
+            if role.source_node is not None and role.role in (LEADER, ACTING):
+                ends[role.node, role.term].add(role.end_time is None)
         for term in led:
             if term.end_time is None and ends[term.leader, term.term] == {False}:
                 says = f"term {term.term} goes on, and {term.leader} leads it no more"

@@ -66,6 +66,9 @@ class Electorates:
         for fact in filter(_bounds, every):
             self._bounded.setdefault((fact.source_node, fact.term), []).append(fact)
         self._everybody = frozenset[str]().union(*self._known.values())
+        listed = ((*(fact.voters or ()), *(fact.voters_before or ())) for fact in every)
+        self.everybody = self._everybody.union(*listed)
+        """All members that led, followed, voted or are listed as voters."""
         self._groups = any(fact.groups for fact in every)
         changed = (Moment(fact.since, fact.since_by, fact.source_node) for fact in every if _says_nothing(fact))
         self._changes = sorted(changed, key=lambda moment: (moment.at, moment.source))

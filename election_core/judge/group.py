@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any, TypedDict, TypeVar, cast
 
-from election_replay.election_core.fold.roles import DIED, DOWN, LEADER, STOPPED
+from election_replay.election_core.fold.roles import DIED, DOWN, FOLLOWER, LEADER, SEEN, STOPPED
 from election_replay.election_core.judge import silent_logs
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.electorate import Electorates
@@ -99,7 +99,7 @@ class Group:
 
     ``begun`` and ``written`` are the first and the last line in which each source could have logged a role, and
     ``file_gaps`` the times between two files with such lines. Outside of its lines and in these gaps a source's silence
-    shows nothing, although its process may have written other files.
+    shows nothing, although its process may have written other files. ``ran`` is the last sign of life of its process.
     """
 
     cluster: str
@@ -111,6 +111,7 @@ class Group:
     electorates: Electorates
     begun: Mapping[str, Moment] = field(default_factory=dict)
     written: Mapping[str, Moment] = field(default_factory=dict)
+    ran: Mapping[str, Moment] = field(default_factory=dict)
     file_gaps: Mapping[str, Sequence[tuple[Moment, Moment]]] = field(default_factory=dict)
     timing: Timing = DEFAULTS
     roles: Sequence[Role] = ()
@@ -282,6 +283,7 @@ def group_of(all_facts: Iterable[Fact], clocks: Clocks) -> Group:
         electorates=electorates,
         begun=_first_lines(every),
         written=_last_lines(every),
+        ran=_by_source(ordered, Alive, until, max),
         file_gaps=_file_gaps(every),
         timing=timing_of(ordered),
     )
@@ -346,20 +348,12 @@ def _last_word(fact: Fact) -> tuple[int, str, int]:
     return fact.since, fact.source_node, fact.since_by
 
 
-def _last_seen(group: Group, source: str) -> Moment | None:
-    ends = (until(fact) for fact in group.of(Alive) if fact.source_node == source)
-    return max((end for end in ends if end is not None), key=attrgetter("at"), default=None)
-
-
 def _closed_if_silent(role: Role, group: Group) -> Role:
     """Return the role, ended at its last sign if its log stops well before its group's logs do."""
     if role.until is not None or role.role == DOWN:
         return role
-    seen = _last_seen(group, role.source_node)
-    if seen is None:
-        return role
-    least, _ = group.clocks.elapsed(seen, group.end)
-    if least < SILENT_END:
+    seen = group.ran.get(role.source_node)
+    if seen is None or group.clocks.elapsed(seen, group.end)[0] < SILENT_END:
         return role
     return replace(role, until=max(seen.at, role.since), until_by=group.end.by, end_cause=SILENT)
 
@@ -380,7 +374,7 @@ def _as_shown(role: Role, group: Group) -> Role:
 
 def known_end(group: Group, role: Role) -> Moment:
     """Return where a role is known to have ended, or its source's last sign."""
-    end = until(role) or _last_seen(group, role.source_node) or since(role)
+    end = until(role) or group.ran.get(role.source_node) or since(role)
     return end if end.at >= role.since else since(role)
 
 
@@ -393,6 +387,10 @@ def _tenures(group: Group) -> Iterator[Tenure]:
             gaps.setdefault(fact.source_node, []).append(LogGap(since(fact), end, fact.noticed))
     for of_source in gaps.values():
         of_source.sort()
+    followed: dict[tuple[str | None, int | None], list[Role]] = {}
+    for role in group.roles:
+        if role.role == FOLLOWER:
+            followed.setdefault((role.leader, role.term), []).append(role)
     for role in group.roles:
         if role.role != LEADER or role.term is None:
             continue
@@ -410,4 +408,14 @@ def _tenures(group: Group) -> Iterator[Tenure]:
             for silence in of_source[inside]
             if not any(gap.at < silence.end.at and silence.begin.at < over.at for gap, over in file_gaps)
         )
-        yield Tenure(node, role.source_node, role.term, since(role), end, role.end_cause, tuple(silences))
+        begin = _begin(group, role, followed)
+        yield Tenure(node, role.source_node, role.term, begin, end, role.end_cause, tuple(silences))
+
+
+def _begin(group: Group, led: Role, followed: Mapping[tuple[str | None, int | None], Sequence[Role]]) -> Moment:
+    """Return the beginning of a leader's role. Where its log begins amid that role, it led by the time at which others,
+    by their logs, began to follow it."""
+    begin = since(led)
+    if led.cause != SEEN or led is not group.roles_of(led.source_node, led.since)[0]:
+        return begin
+    return replace(begin, at=min([led.since, *(role.since for role in followed.get((led.node, led.term), ()))]))

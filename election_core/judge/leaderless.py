@@ -227,6 +227,9 @@ class _Ends:
         """Return the end of a tenure, or the loss of its majority where that came first."""
         if self._majorities is None or (end.tenure.end_cause in PLANNED and not end.missed):
             return end
+        if end.tenure.end_cause == DIED and self._missed(end):  # whoever followed longer did so until it died
+            over = end.tenure.end
+            end = replace(end, latest=Moment(over.by, over.by, over.source), missed=False)
         lost = self._majorities.lost(end.tenure, target)
         elapsed = self._group.clocks.elapsed
         if end.tenure.end_cause in PLANNED:  # while it stops it leads on until its followers miss it
@@ -248,7 +251,9 @@ class _Ends:
 
     def _missed(self, end: _End) -> bool:
         """Return True when only some followers missed a leader, and members without logs may have followed longer."""
-        if not end.missed or self._majorities is None or self._majorities.closed(end.latest):
+        if not end.missed or self._majorities is None:
+            return False
+        if end.tenure.end_cause == DIED and self._majorities.closed(end.latest):
             return False
         return not self._majorities.abandoned(end.tenure, end.latest)
 
@@ -355,7 +360,11 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     around = (m for m in still_heard if clocks.near_step(m) and by_majority)
     if doubtful := next((m for m in around if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), None):
         latest = doubtful if log_stops else end  # it was over by the next start, by its own clock
-    return _End(end, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
+    written = group.written.get(tenure.source, end)
+    first = end
+    if log_stops and clocks.surely_before(written, latest) and clocks.elapsed(latest, end)[0] > -UNBOUNDED:
+        first = min(end, latest, key=lambda m: -clocks.elapsed(m, target)[1])  # between its last line and that word
+    return _End(first, Moment(latest.by, latest.by, latest.source, latest.event_id), tenure, missed=latest is not end)
 
 
 def _followed_again(group: Group, tenure: Tenure, moment: Moment, over: Moment) -> bool:

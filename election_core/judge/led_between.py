@@ -13,7 +13,7 @@ from operator import attrgetter
 from election_replay.election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, SEEN, STOPPED, UNKNOWN
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
-from election_replay.election_core.judge.group import Group, Tenure, since, until
+from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.model.facts import Candidacy, Role, Silence, TermWentBack
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
@@ -26,8 +26,8 @@ FOLLOWED_BY_RECORD = frozenset({"partition"})
 
 def cause_of(group: Group, tenure: Tenure) -> str | None:
     """Return the cause of a leader's role; ``None``: unknown."""
-    roles = group.roles_of(tenure.source, tenure.begin.at)
-    began = (role for role in reversed(roles) if role.since == tenure.begin.at and role.role == LEADER)
+    roles = group.roles_of(tenure.source, tenure.begin.by)
+    began = (role for role in reversed(roles) if role.since_by == tenure.begin.by and role.role == LEADER)
     return next((role.cause for role in began), None)
 
 
@@ -41,9 +41,13 @@ def nobody_led(group: Group, before: Tenure, after: Tenure | None, begin: Moment
         led = bisect_left(terms, after.term) - bisect_right(terms, last)
         if after.term <= last + 1 + max(led, 0):
             return True
+    return group.electorates.lost(before, end, idle(group, before, after, begin, end))
+
+
+def idle(group: Group, before: Tenure, after: Tenure | None, begin: Moment, end: Moment) -> set[str]:
+    """Return the members whose logs show that they followed nobody but two leaders in all of a time."""
     sources = {role.source_node for role in group.roles}
-    idle = {name for source in sources if (name := _followed_nobody(group, source, (before, after), begin, end))}
-    return group.electorates.lost(before, end, idle)
+    return {name for source in sources if (name := _followed_nobody(group, source, (before, after), begin, end))}
 
 
 def _terms(group: Group) -> list[int]:
@@ -119,10 +123,18 @@ def followed_in_vain(group: Group) -> Callable[[Role], bool]:
         return any(
             elapsed(since(asking), since(role))[0] >= 0 and end is not None and elapsed(since(role), end)[0] > 0
             for asking in of_leader[max(number - 2, 0) : number]
-            for end in (until(asking),)
+            for end in (_shown_until(group, asking),)
         )
 
     return in_vain
+
+
+def _shown_until(group: Group, role: Role) -> Moment | None:
+    """Return the end of a role; where nothing ends it, the last line that could: what came then is not shown."""
+    end, last = until(role), group.written.get(role.source_node)
+    if end is None or last is None or role.end_cause != SILENT:
+        return end
+    return Moment(min(end.at, last.at), min(end.at, last.at), end.source)
 
 
 def _stopped_for_good(group: Group) -> Iterator[tuple[str, Moment]]:
@@ -137,7 +149,8 @@ def _stopped_for_good(group: Group) -> Iterator[tuple[str, Moment]]:
 def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> bool:
     """Return True when a member follows the former leader again at a time that the leader's own log does not cover."""
     elapsed, written = group.clocks.elapsed, group.written.get(before.source)
-    if role.role != FOLLOWER or role.leader != before.node or elapsed(begin, since(role))[0] <= 0:
+    later = any(elapsed(over, since(role))[0] > 0 for over in (begin, before.end))
+    if role.role != FOLLOWER or role.leader != before.node or not later:
         return False
     return written is None or elapsed(written, since(role))[0] > 0
 

@@ -187,8 +187,9 @@ class QuorumTracker:
 
     def abandoned(self, tenure: Tenure, moment: Moment) -> bool:
         """Return True when, by their own logs, so few members may have followed from a moment on that no majority was
-        left. A follower with a quiet log whose process ended does not count: its last line does not tell its end."""
-        left = {member.member for member in self._departed(tenure) if self._may_have_left_by(member, moment)}
+        left. Of a follower with a quiet log whose process ended, the last line does not tell its end."""
+        departed = (member for member in self._departed(tenure) if member.latest != tenure.end)
+        left = {member.member for member in departed if self._may_have_left_by(member, moment)}
         return self._group.electorates.lost(tenure, tenure.end, left.union(self._apart(tenure, moment)))
 
     def _apart(self, tenure: Tenure, moment: Moment) -> Iterator[str]:
@@ -205,9 +206,8 @@ class QuorumTracker:
 
     def _may_have_left_by(self, member: FollowerLost, moment: Moment) -> bool:
         source = member.latest.source
-        ended = Moment(member.latest.by, member.latest.by, source)
-        unknown = member.ended and source in self._quiet
-        return not unknown or self._group.clocks.elapsed(ended, moment)[1] >= 0
+        at = member.latest.by if member.ended and source in self._quiet else member.earliest.at
+        return self._group.clocks.elapsed(Moment(at, at, source), moment)[1] >= 0
 
     def lost(self, tenure: Tenure, target: Moment) -> QuorumLoss | None:
         """Return when a leader lost its majority before ``target``, where the next one begins; ``None``: unknown."""
@@ -361,11 +361,17 @@ class QuorumTracker:
 
     def _left_for_good(self, roles: Sequence[Role], tenure: Tenure) -> FollowerLost | None:
         """Return how a leader lost a member for the last time; ``None``: it did not. Where doubted clocks leave open
-        whether the leader still led when the member followed again, it may have stayed to the leader's end."""
+        whether the leader still led when the member followed again, or the member's log ends before the leader did, it
+        may have followed to the leader's end."""
         last = self._last_followed(roles, tenure)
         left, placed = self._left_in(last, tenure), self._group.clocks.placed
         again = [role for role in roles[roles.index(last) + 1 :] if not all(map(placed, (since(role), tenure.end)))]
-        if left is not None and any(self._group.clocks.elapsed(since(role), tenure.end)[1] > 0 for role in again):
+        if left is None:
+            return left
+        may_follow = [since(role) for role in again]
+        if not left.ended and self._group.roles_of(last.source_node, UNBOUNDED)[-1].end_cause == SILENT:
+            may_follow.append(self._group.written[last.source_node])
+        if any(self._group.clocks.elapsed(moment, tenure.end)[1] > 0 for moment in may_follow):
             return replace(left, latest=tenure.end)
         return left
 

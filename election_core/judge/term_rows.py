@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence, Set
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import CANDIDATE, FOLLOWER, PREFERRED, SEEN, TRANSFER
-from election_replay.election_core.judge.fates import TOPPLED, with_former
+from election_replay.election_core.judge.fates import QUORUM_LOST, TOPPLED, with_former
 from election_replay.election_core.judge.group import Group, Tenure, since
 from election_replay.election_core.judge.led_between import cause_of
 from election_replay.election_core.judge.role_rows import terms_by_hearsay
@@ -142,11 +142,13 @@ def _cause(
         return PREFERRED if last is not None and last.end_cause == PREFERRED else TRANSFER
     begun = [campaign for campaign in campaigns if campaign.since <= tenure.begin.by and _led_to(campaign, tenure)]
     if begun and (cause := max(begun, key=lambda campaign: campaign.since).cause):
-        return "unknown" if cause == "election_timeout" and _begins_the_log(group, begun) else cause
+        return "unknown" if cause in ("election_timeout", QUORUM_LOST) and _begins_the_log(group, begun) else cause
     roles = group.roles_of(tenure.source, tenure.begin.at)
     before = next((role for role in reversed(roles) if role.role == CANDIDATE and _led_to(role, tenure)), None)
     if before is None or (before.cause == TOPPLED and before.term == tenure.term):
         return "unknown"  # it heard of a larger term than the one that it led
+    if before.cause == QUORUM_LOST and before.term == tenure.term and before is roles[0]:
+        return "unknown"  # it had led the term before its log begins
     if before.cause == "start" and _may_have_followed(group, before, last):
         return "unknown"  # its log does not show why it looked for a leader again
     if before.cause == "start" and _followed_earlier(group, tenure, before):

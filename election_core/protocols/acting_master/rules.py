@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from election_replay.election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
-from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.coverage import counted, coverage
 from election_replay.election_core.judge.fates import Fates
 from election_replay.election_core.judge.group import (
@@ -40,7 +40,7 @@ from election_replay.election_core.judge.overlap import Overlap, at_once, overla
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.wording import between, listed, name_of, seconds
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING, RuleId
-from election_replay.election_core.model.facts import Alive, Fact, MemberAddress, Role, Silence
+from election_replay.election_core.model.facts import Fact, MemberAddress, Role, Silence
 from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding, Row, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
@@ -153,7 +153,7 @@ def _begin_key(role: Role) -> tuple[int, int]:
 
 def _tenure(group: Group, number: int, role: Role) -> Tenure:
     """Make the tenure of a role, without the tail in which it may already have ended unlogged."""
-    end = until(role) or _before_a_stop(_last_sign(group, role))
+    end = until(role) or _before_a_stop(group.ran.get(role.source_node, since(role)))
     if role.role == ACTING and role.end_cause not in _SAID_SO:
         end = _believed_until(group, role, end)
     begin = since(role)
@@ -172,10 +172,11 @@ def _tenure(group: Group, number: int, role: Role) -> Tenure:
 
 
 def _seen_from(group: Group, tenure: Tenure) -> Moment:
-    """Return the begin of a master's tenure as others saw it, from its own begin up to the first sign of registration.
+    """Return the begin of a master's tenure as others saw it, up to the first sign of its registration.
 
     The sign is a registration line of its own, of a name server, or a member's view that names it. Before that, no
-    client and no other broker sees the master, however long ago it wrote "start service".
+    client and no other broker sees the master, however long ago it wrote "start service". Where all name servers that
+    know it tell when they registered it anew, nobody saw it before the first of them did.
     """
     begin, ids = tenure.begin, by_address(group.facts)
     seen: list[Fact] = [
@@ -187,13 +188,21 @@ def _seen_from(group: Group, tenure: Tenure) -> Moment:
     known = [group.clocks.elapsed(begin, since(fact)) for fact in seen]
     soon = [begin.at + most for least, most in known if most > 0 and least > -min_id_propagation_us(group.timing)]
     latest = max(begin.by, min(*soon, tenure.end.by) if soon else tenure.end.by)
-    return Moment(begin.at, latest, begin.source, begin.event_id)
+    return Moment(min(_registered_first(group, tenure), latest), latest, begin.source, begin.event_id)
 
 
-def _last_sign(group: Group, role: Role) -> Moment:
-    """Return the last time at which the source of a role is known to have run; the role's begin if no run ended."""
-    ends = [until(life) for life in group.of(Alive) if life.source_node == role.source_node]
-    return max((end for end in ends if end is not None), key=lambda end: end.at, default=since(role))
+def _registered_first(group: Group, master: Tenure) -> int:
+    """Return the earliest time in us, on a master's clock, at which a name server registered it anew; the begin of its
+    tenure if one of them kept it, or does not tell."""
+    begin = master.begin
+    known = [fact for fact in _master_registrations(group) if fact.source_node != master.source]
+    anew = [fact for fact in known if group.clocks.elapsed(begin, since(fact))[1] > 0]
+    first = [group.clocks.shown_by(master.source, since(fact))[0] for fact in anew]
+    before = [until(fact) for fact in known if fact not in anew]
+    kept = any(end is None or group.clocks.elapsed(begin, end)[1] > 0 for end in before)
+    if not known or kept or {fact.source_node for fact in anew} != {fact.source_node for fact in known}:
+        return begin.at
+    return max(begin.at, min(begin.at if at is None else at for at in first))
 
 
 def _before_a_stop(last: Moment) -> Moment:
@@ -585,10 +594,18 @@ def _master_gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenu
     if end is group.end:  # nobody was back as far as these logs go
         servers = {fact.source_node for fact in group.of(BrokerRegistered)} - {role.source_node for role in group.roles}
         sources = {master.source, *_sources(acting)} | servers
-        shown = [group.written[source] for source in sources & group.written.keys()]
+        shown = [_last_shown(group, source) for source in sources & group.written.keys()]
     lasted = (clocks.elapsed(begin, last)[0] for begin in (master.end, first.begin) for last in shown)
     least = min(max(lasted, default=0), most)
     return _ReadOnly(master, tuple(acting), after, master.end, end, least, most, runs=False)
+
+
+def _last_shown(group: Group, source: str) -> Moment:
+    """Return until when a source shows who served: until its process was stopped, or else until its last line."""
+    stopped = [
+        end for role in group.roles_of(source, UNBOUNDED)[-1:] if role.end_cause == STOPPED and (end := until(role))
+    ]
+    return Moment(stopped[0].at, stopped[0].at, source) if stopped else group.written[source]
 
 
 def _master_lost(group: Group, master: Tenure, acting: Tenure) -> _ReadOnly | None:

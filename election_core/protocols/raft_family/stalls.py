@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.group import Group, Tenure, since, until
+from election_replay.election_core.judge.led_between import idle
 from election_replay.election_core.judge.outages import writes_refused
-from election_replay.election_core.judge.quorum_contact import LaterTerms
+from election_replay.election_core.judge.silent_logs import max_time_without_quorum
 from election_replay.election_core.model.catalogue import INFO, POSSIBLE, PROVEN
-from election_replay.election_core.model.facts import Fact, RefusedWrites, Silence
+from election_replay.election_core.model.facts import Fact, RefusedWrites, Role, Silence
 from election_replay.election_core.model.measures import Refusal
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
@@ -39,6 +41,7 @@ def stalled_leaders(group: Group, word: str = "term", gaps: Iterable[Silence] = 
             if silent and (fact.since < tenure.begin.by or not group.clocks.never_set(tenure.source)):
                 continue
             end_by = min(fact.until_by or last_of(fact), tenure.end.by)
+            proven = fact.why == Refusal.DISK_HANGS or (not silent and _surely_kept(group, tenure, fact))
             yield from writes_refused(
                 group,
                 (fact.why, tenure.source, begin),
@@ -46,7 +49,7 @@ def stalled_leaders(group: Group, word: str = "term", gaps: Iterable[Silence] = 
                 [fact],
                 (end - max(fact.since_by, tenure.begin.at), end_by - begin),
                 (begin, end),
-                certainty=POSSIBLE if silent else PROVEN,
+                certainty=PROVEN if proven else POSSIBLE,
                 **({"severity": INFO} if silent else {}),
                 led=[tenure],
                 evidence=[tenure.begin.event_id, fact.since_event, fact.until_event],
@@ -61,16 +64,30 @@ def _refusal(gap: Silence) -> RefusedWrites:
 
 
 def _replaced(group: Group, tenure: Tenure, stall: RefusedWrites) -> bool:
-    """Return True when a leader that stood still lost its role on waking, or was replaced by then: writes went
-    there."""
+    """Return True when a leader that stood still lost its role on waking, or was replaced by then, as another leader or
+    its followers show: writes went there."""
     awake = until(stall) or since(stall)
     went_on = group.clocks.elapsed(awake, tenure.end)[0] > Timeout.ON_ITS_WAY.us
-    beside = (other for other in group.tenures if other.term == tenure.term and other.source != tenure.source)
-    return (
-        not went_on
-        or group.once(LaterTerms).begun(tenure.term, awake)
-        or any(group.clocks.surely_before(other.begin, awake) for other in beside)
-    )
+    beside = (since(other) for other in group.roles if other.role in (LEADER, FOLLOWER) and _of_another(other, tenure))
+    return not went_on or any(group.clocks.surely_before(begin, awake) for begin in beside)
+
+
+def _surely_kept(group: Group, tenure: Tenure, stall: RefusedWrites) -> bool:
+    """Return True when nobody took over from a leader that stood still: for less time than its followers wait, or it
+    led on for longer than one that has been replaced does, or no member of which a line tells followed another one."""
+    stood, awake = since(stall), until(stall) or since(stall)
+    limit = max_time_without_quorum(group.protocol, group.timing)
+    if limit is not None:
+        waits = (limit - Timeout.ON_ITS_WAY.us) // 2  # a leader gives up later than its followers do
+        if awake.by - stood.at < waits or group.clocks.elapsed(awake, tenure.end)[0] > limit:
+            return True
+    return idle(group, tenure, None, stood, awake) >= group.electorates.everybody
+
+
+def _of_another(role: Role, tenure: Tenure) -> bool:
+    """Return True when a role is that of a leader, or under one, that has the term of a tenure or a larger one."""
+    leader = role.leader if role.role == FOLLOWER else role.node
+    return leader is not None and leader != tenure.node and (role.term or 0) >= tenure.term
 
 
 def last_of(fact: RefusedWrites) -> int:
