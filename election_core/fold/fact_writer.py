@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from election_replay.election_core.fold.identity import Identity, process_of
-from election_replay.election_core.fold.process_runs import Incarnation
+from election_replay.election_core.fold.process_runs import Incarnation, Segment
 from election_replay.election_core.fold.roles import Span
 from election_replay.election_core.model.facts import Alive, Role, Silence
 from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.inventory import NO_ENTRY, InventoryRow
-from election_replay.election_core.model.timing import Timing, TimingRule, Values, configured_of
+from election_replay.election_core.model.timing import Timeout, Timing, TimingRule, Values, configured_of
 
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
     """One source after its last event: its identity and its process runs. ``member``: the only member to report on,
     where the files of the source hold the lines of several. ``introduced`` maps a stream to the member that it speaks
-    for, as known from all logs of the cluster together."""
+    for, as known from all logs of the cluster together. ``written`` holds each stream's first and last line."""
 
     cluster: str
     source_node: str
@@ -29,6 +29,12 @@ class Speaker:
     timing_rules: tuple[TimingRule, ...] = ()
     member: str | None = None
     introduced: Mapping[str, Introduced] = field(default_factory=dict)
+    written: Mapping[str, Segment] = field(default_factory=dict)
+
+    def shows(self, stream: str, until: int) -> bool:
+        """Return True when a stream shows what came until a time in us, or goes on about as long as the source does."""
+        last = max((each.last for each in self.written.values()), default=until)
+        return stream not in self.written or self.written[stream].last >= min(until, last - Timeout.SILENT_END.us)
 
     @property
     def broker_set(self) -> str | None:

@@ -363,6 +363,7 @@ class SourceLog:
             settings=self.settings.values(),
             timing_rules=self.timing_rules,
             introduced=self.introduced,
+            written=self.order.written,
         )
 
     def _reading(self, speaker: Speaker) -> "Reading":

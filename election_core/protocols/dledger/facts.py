@@ -31,7 +31,8 @@ class CommittedCut(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class QueuesCut(Fact):
-    """A starting broker cut its queues, which reached byte ``queue_end`` of its log, back to byte ``cut_to``.
+    """A starting broker cut its queues, which reached byte ``queue_end`` of its log, back to byte ``cut_to``. The file
+    that says so goes on to ``until``.
 
     Its log ends at byte ``log_end`` (None: not printed). It rebuilt them from the message at byte ``built_from`` (None:
     not seen).

@@ -221,8 +221,10 @@ class LedgerLines:
             ]
             log_end = ends[-1] if ends else None
             built = self.queues_built.get(cut.event_id)
+            of_file = emit.speaker.written.get(cut.stream)
+            until = (cut.at, cut.by) if of_file is None else (of_file.last, of_file.last_by)
             yield QueuesCut(
-                *emit.at(cut),
+                *emit.during(emit.node_at(cut.at), cut.at, cut.by, cut.event_id, *until),
                 queue_end=cut.start_offset,
                 cut_to=cut.max_offset,
                 log_end=log_end,
@@ -315,7 +317,11 @@ class DledgerLog(VotingLog):
         for event in self._of_broker:
             self.checked.note(broker_id(event, self.node) if event.broker_id else broker_role(event), event)
         incarnations = speaker.incarnations.get(process_of(stream), [])
-        serving = list(changes_to_master(self._of_broker, incarnations))
+        serving = [
+            (begin, end)
+            for begin, end in changes_to_master(self._of_broker, incarnations)
+            if end is not None or speaker.shows(begin.stream, begin.at + Timeout.BROKER_ROLE_CHANGE.us)
+        ]
         slaves = [event for event in self._of_broker if becomes_slave(event)]
         self._of_broker.clear()
         emit = speaker.about(

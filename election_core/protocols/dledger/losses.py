@@ -14,7 +14,7 @@ after a kill (by the header of each entry), and cut the queues there: the messag
 from collections.abc import Iterator, Sequence
 
 from election_replay.election_core.fold.checks import CONFORMS, UNDECIDABLE, VIOLATES
-from election_replay.election_core.fold.roles import FOLLOWER
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.completeness import KnownCommit, committed_entries, finding_of, lacks
 from election_replay.election_core.judge.coverage import coverage
 from election_replay.election_core.judge.group import Group, Tenure, since
@@ -27,7 +27,7 @@ from election_replay.election_core.protocols.dledger.facts import CommittedCut, 
 from election_replay.election_core.protocols.raft_family.losses import leader_ends
 
 _NO_LEADER = "the logs do not say what the leader had that wanted the cut"
-_NO_END = "the end of the log is not printed at that start"
+_NO_END = "the end of the log is not printed at that start, or the file ends before the queues would be built again"
 
 
 def losses(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding | RuleCoverage]:
@@ -41,7 +41,7 @@ def losses(group: Group, breaches: Sequence[Finding]) -> Iterator[Finding | Rule
     kept = sum(1 for _ in group.of(LogCut)) - unknown + sum(1 for _ in group.of(LeaderLog)) - len(lost)
     yield coverage(group, RuleId.COMMITTED_ENTRY_LOST, max(kept, 0), len(lost), unknown, _NO_LEADER)
     yield from _queues_cut(group)
-    verdicts = [_verdict(fact) for fact in group.of(QueuesCut)]
+    verdicts = [_verdict(group, fact) for fact in group.of(QueuesCut)]
     conform, violate, unclear = (verdicts.count(verdict) for verdict in (CONFORMS, VIOLATES, UNDECIDABLE))
     yield coverage(group, RuleId.QUEUES_CUT_AT_START, conform, violate, unclear, _NO_END)
 
@@ -126,20 +126,30 @@ def _lacking_leaders(group: Group, breaches: Sequence[Finding]) -> Iterator[Find
         yield finding_of(group, lack, summary, commit.index - leader.index, Unit.ENTRIES, breaches)
 
 
-def _verdict(fact: QueuesCut) -> str:
+def _verdict(group: Group, fact: QueuesCut) -> str:
     if fact.cut_to is None or fact.queue_end <= fact.cut_to:
         return CONFORMS  # the queues end where the log does: every such start prints the line
     if fact.built_from is not None and fact.built_from < fact.cut_to:
         return CONFORMS  # what was cut is rebuilt, with everything after it
     if fact.log_end is None:
         return UNDECIDABLE
-    return VIOLATES if fact.log_end > fact.cut_to else CONFORMS
+    if fact.log_end <= fact.cut_to:
+        return CONFORMS
+    return UNDECIDABLE if fact.built_from is None and not _would_be_built(group, fact) else VIOLATES
+
+
+def _would_be_built(group: Group, fact: QueuesCut) -> bool:
+    """Return True when the file with the cut goes on beyond the broker's first leader since, as whose follower, or as
+    which, it builds its queues again at once."""
+    until_us = (fact.until or fact.since) - Timeout.MIN_REPORTED.us
+    later = (role for role in group.roles_of(fact.source_node, until_us) if role.since >= fact.since)
+    return any(role.role in (FOLLOWER, LEADER) for role in later)
 
 
 def _queues_cut(group: Group) -> Iterator[Finding]:
     """Yield queues cut below the end of the broker's log; that does harm if the broker leads afterwards."""
     for fact in group.of(QueuesCut):
-        if _verdict(fact) != VIOLATES or fact.cut_to is None:
+        if _verdict(group, fact) != VIOLATES or fact.cut_to is None:
             continue
         led = _led_after(group, fact)
         if led is None and any(_again(later, fact) for later in group.of(QueuesCut)):

@@ -14,6 +14,7 @@ from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
 from election_replay.election_core.model.catalogue import POSSIBLE
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row, Term
+from election_replay.election_core.model.timing import Timeout
 from tests.election_core import story
 
 Lines = Mapping[str, Sequence[story.Seen]]
@@ -164,14 +165,18 @@ def _two_spans(lines: Lines, source: random.Random) -> Cut:
 
 def _one_file_a_member(lines: Lines, source: random.Random) -> Cut:
     """All that one member printed, as its container's output: the lines of its logs in order of time, in one file; of
-    one log in the order in which they were written, also where its clock was set back."""
+    one log in the order in which they were written, also where its clock was set back a little. Beyond that nobody
+    knows in which order several logs were written."""
     node = source.choice(sorted(lines))
     latest: dict[str, int] = {}
-    timed = []
+    timed, set_back = [], 0
     for line in lines[node]:
+        set_back = max(set_back, latest.get(line.stream, line.time) - line.time)
         latest[line.stream] = max(line.time, latest.get(line.stream, line.time))
         timed.append((latest[line.stream], line))
     merged = [_in_file("container.log", line) for _, line in sorted(timed, key=lambda at: at[0])]
+    if set_back > Timeout.REORDERED.us and len(latest) > 1:
+        merged = [*lines[node]]
     others = {} if source.random() < 0.5 else lines
     return Cut(f"{node} in one file, {'others too' if others else 'alone'}", {**others, node: merged})
 
