@@ -13,7 +13,7 @@ from operator import attrgetter
 from election_replay.election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, LEADER, SEEN, STOPPED, UNKNOWN
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
-from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
+from election_replay.election_core.judge.group import SILENT, SILENT_END, Group, Tenure, since, until
 from election_replay.election_core.model.facts import Candidacy, Role, Silence, TermWentBack
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
@@ -147,12 +147,15 @@ def _stopped_for_good(group: Group) -> Iterator[tuple[str, Moment]]:
 
 
 def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> bool:
-    """Return True when a member follows the former leader again at a time that the leader's own log does not cover."""
+    """Return True when a member follows the former leader again, for longer than the leader's own log goes on."""
     elapsed, written = group.clocks.elapsed, group.written.get(before.source)
-    later = any(elapsed(over, since(role))[0] > 0 for over in (begin, before.end))
+    last_line = Moment(before.end.at, before.end.at, before.source)
+    later = any(elapsed(over, since(role))[0] > 0 for over in (begin, last_line))
     if role.role != FOLLOWER or role.leader != before.node or not later:
         return False
-    return written is None or elapsed(written, since(role))[0] > 0
+    if written is None or elapsed(written, since(role))[0] > 0:
+        return True
+    return elapsed(written, until(role) or group.end)[0] > SILENT_END
 
 
 def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:

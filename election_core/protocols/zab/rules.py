@@ -158,14 +158,16 @@ def _planned(group: Group, tenure: Tenure) -> bool:
 def _restarted_in_turn(group: Group, tenure: Tenure) -> bool:
     """Return True when every server was down once around then, and no two of them certainly at once. A log without a
     role before that end, for lack of INFO lines or as it begins later, cannot show its server down; nor can one that
-    has ended by then."""
+    has ended by then; most logs go on."""
     near = [down for down in group.roles if down.role == DOWN and _about(group, since(down), tenure.end)]
     earlier = (role for role in group.roles if group.clocks.elapsed(since(role), tenure.end)[1] >= 0)
-    ended = Moment(tenure.end.at, tenure.end.at, tenure.source)
-    goes_on = {source for source, last in group.written.items() if group.clocks.elapsed(ended, last)[0] > 0}
-    members = {role.source_node for role in earlier if role.role in (LEADER, FOLLOWER)} & goes_on
-    return {down.source_node for down in near} >= members and not any(
-        _surely_at_once(group, first, second) for first, second in combinations(near, 2)
+    goes_on = {source for source, last in group.written.items() if group.clocks.elapsed(tenure.end, last)[0] > 0}
+    members = {role.source_node for role in earlier if role.role in (LEADER, FOLLOWER)}
+    shown = members & goes_on
+    return (
+        {down.source_node for down in near} >= shown
+        and 2 * len(shown) > len(members)
+        and not any(_surely_at_once(group, first, second) for first, second in combinations(near, 2))
     )
 
 

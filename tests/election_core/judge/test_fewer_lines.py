@@ -111,6 +111,7 @@ def test_part_of_a_world_that_proved_too_much_once(name: str, seed: int) -> None
 WORLDS_BY_NUMBER = [
     ("dledger-five-any-faults", 0, 19),
     ("dledger-2-voters-wild-faults", 4, 63),
+    ("dledger-2-voters-wild-faults", 4, 65),
     ("dledger-5-voters-wild-faults", 2, 39),
     ("dledger-7-voters-wild-faults", 1, 26),
     ("dledger-7-voters-wild-faults", 3, 58),
@@ -120,6 +121,7 @@ WORLDS_BY_NUMBER = [
     ("raft-5-voters-wild-faults", 3, 59),
     ("zab-4-voters-wild-faults", 0, 20),
     ("zab-4-voters-wild-faults", 8, 108),
+    ("zab-7-voters-wild-faults", 3, 51),
     ("zab-7-voters-wild-faults", 5, 75),
 ]
 """Worlds, a seed, and a cut that proved more than the whole: a leader "that never served", where the file that would say
