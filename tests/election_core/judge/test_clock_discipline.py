@@ -57,6 +57,7 @@ ONE_CLOCK = {
     },
     "protocols/dledger/causality.py": {"_at_once": "a raise and an election of one source, which it asks for"},
     "protocols/dledger/losses.py": {
+        "_would_be_built": "the roles of one source since its start",
         "_leader_of": "the roles of a member and a cut of its own log",
         "_led_after": "tenures and a start of one source",
         "_again": "two starts of one source, which it asks for",
@@ -124,7 +125,10 @@ ONE_CLOCK = {
         "_close_together": "grants of one broker, by which they are grouped",
     },
     "protocols/described/rules.py": {"overlaps_without_terms": "widened by how far the clocks can be apart"},
-    "protocols/raft_family/stalls.py": {"stalled_leaders": "the holes and the tenure of one leader's own log"},
+    "protocols/raft_family/stalls.py": {
+        "stalled_leaders": "the holes and the tenure of one leader's own log",
+        "_surely_kept": "how long one process stood still",
+    },
     "protocols/raft_family/two_leaders.py": {"_unshown_silence": "the holes and the growths of one leader's own log"},
     "protocols/zab/standstills.py": {
         "asked": "a fold: the lines of one server",
