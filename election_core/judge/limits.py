@@ -9,25 +9,29 @@ from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.judge.rhythm import Rhythms, gap_of, starting
 from election_replay.election_core.judge.wording import seconds
-from election_replay.election_core.model.catalogue import INFO, RuleId
+from election_replay.election_core.model.catalogue import INFO, POSSIBLE, PROVEN, RuleId
 from election_replay.election_core.model.facts import Alive, Silence
 from election_replay.election_core.model.rows import Finding, RuleCoverage
 from election_replay.election_core.model.timing import SECOND, Timeout
 
 
 def log_gaps(group: Group) -> Iterator[Finding]:
-    """Yield a ``LOG_GAP`` finding for each gap in the logs of members."""
+    """Yield a ``LOG_GAP`` finding for each gap in the logs of members. It is possible only, where the clock is known to
+    be set at some time: no line shows when a clock is set forward again."""
     for silence in interrupting(group):
         if silence.until is None:
             continue
+        was_set = silence.source_node in group.clocks.stepped
         yield group.finding(
             RuleId.LOG_GAP,
             (silence.source_node, silence.since // SECOND),
             severity=INFO,
+            certainty=POSSIBLE if was_set else PROVEN,
             nodes=(silence.who,),
             when=(silence.since, silence.until),
             summary=f"The logs of {silence.who} ({silence.source_node}) are silent for "
-            f"{seconds(silence.until - silence.since)}: frozen, or its lines were lost.",
+            f"{seconds(silence.until - silence.since)}: frozen, or its lines were lost"
+            f"{', or its clock was set forward' if was_set else ''}.",
             evidence=tuple(e for e in (silence.since_event, silence.until_event) if e),
             lasted=(silence.until - silence.since_by, (silence.until_by or silence.until) - silence.since),
         )

@@ -15,6 +15,7 @@ Sources: RocketMQ ``BrokerController#shutdown``, ``DefaultBrokerHeartbeatManager
 ``ReplicasManager#changeToMaster``; ``ClientConfig`` (``pollNameServerInterval``, ``heartbeatBrokerInterval``).
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -89,9 +90,23 @@ def _as_shown(group: Group, gap: Gap) -> Gap:
     """Shorten the least time of a gap to what other logs cover: beyond that somebody may have been elected. It is 0
     where an epoch in between is not known to be without a winner: some broker then led unlogged."""
     epochs = range(0) if gap.after is None else range(gap.before.term + 1, gap.after.term)
-    if gap.after is not None and unled(group).issuperset(epochs):
+    if gap.after is not None and len({*epochs} - unled(group)) <= _without_epoch(group, gap):
         return gap
     return replace(gap, least=0 if epochs else max(gap.least - _uncovered_us(group, gap), 0))
+
+
+def _without_epoch(group: Group, gap: Gap) -> int:
+    """Return how many elections of the gap had no winner, of those whose epoch is not known: each used one up. The lines
+    of one controller count."""
+    elapsed = group.clocks.elapsed
+    of_source = Counter(
+        fact.source_node
+        for fact in group.of(Decision)
+        if (fact.decision, fact.term, fact.leading) == (NOBODY_ELECTED, None, True)
+        and elapsed(gap.begin, since(fact))[1] > 0
+        and elapsed(since(fact), gap.end)[0] > 0
+    )
+    return max(of_source.values(), default=0)
 
 
 def _uncovered_us(group: Group, gap: Gap) -> int:
