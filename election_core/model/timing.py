@@ -289,6 +289,11 @@ class Timeout(Enum):
         "cluster_legacy.c CLUSTER_DEFAULT_NODE_TIMEOUT",
         settings=("cluster-node-timeout",),
     )
+    REDIS_COPIES = Entry(
+        600_000,
+        "Two copies of one master's data this close together hold about the same keys, if clients delete few.",
+        "a choice: long enough for a restart and its synchronisation",
+    )
     REDIS_TOLD = Entry(
         20_000,
         "Sentinels tell an instance that wrongly calls itself master to follow 8 s after they first hear it say so, "

@@ -96,8 +96,8 @@ def _as_shown(group: Group, gap: Gap) -> Gap:
 
 
 def _without_epoch(group: Group, gap: Gap) -> int:
-    """Return how many elections of the gap had no winner, of those whose epoch is not known: each used one up. The lines
-    of one controller count."""
+    """Return how many elections of the gap had no winner, of those whose epoch is not known: each used one up. They are
+    counted by one controller's lines."""
     elapsed = group.clocks.elapsed
     of_source = Counter(
         fact.source_node

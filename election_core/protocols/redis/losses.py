@@ -22,7 +22,6 @@ from election_replay.election_core.judge.group import Group, Tenure, since, unti
 from election_replay.election_core.judge.overlap import Overlap, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
-from election_replay.election_core.model.facts import Role
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
 from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Refusing, SentinelSaid
@@ -34,7 +33,6 @@ from election_replay.election_core.protocols.redis.server_log import (
     COPIED,
     FAILED,
     GOES_ON,
-    SAVED,
 )
 
 PING_BYTES, PING_EACH = 14, 10
@@ -400,9 +398,6 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
     """
     times = [fact.since for fact in group.facts]
     all_the_time = max(times, default=0) - min(times, default=0)
-    older = list(_started_from_snapshots(group))
-    yield from older
-    found = [*found, *older]
     for fact, lost in refused(group):
         if lost is None or lost <= 0 or any(_covers(finding, fact) for finding in found):
             continue
@@ -424,56 +419,6 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
             offset_after=fact.to_index,
             implied_by=because.finding_id if because else None,
         )
-    yield from _wiped(group)
-
-
-def _started_from_snapshots(group: Group) -> Iterator[Finding]:
-    """Yield losses by masters restarted from an old snapshot, if a replica had more of their history. Both throw the
-    rest away. Data loaded from an append-only file is no snapshot."""
-    held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
-    for saved in (fact for fact in held if fact.message == SAVED and _led_before(group, fact)):
-        earlier = [fact for fact in held if fact.source_node == saved.source_node and fact.since < saved.since]
-        asks = (fact for fact in held if fact.message == ASKS and fact.source_node != saved.source_node)
-        for asked in asks:
-            if 0 <= group.clocks.elapsed(since(saved), since(asked))[1] <= Timeout.REDIS_TOLD.us:
-                gone = _lost_since_snapshot(group, saved, earlier, asked)
-                if gone is not None:
-                    yield gone
-                    break
-
-
-def _lost_since_snapshot(group: Group, saved: DataHeld, earlier: Sequence[DataHeld], asked: DataHeld) -> Finding | None:
-    """Return the loss since a master's ``saved`` snapshot, by its ``earlier`` lines and a replica's request; else
-    None."""
-    saved_at = saved.since - (saved.count or 0) * SECOND
-    begun = [fact for fact in earlier if fact.message == GOES_ON and fact.other == asked.ids and fact.since > saved_at]
-    answers = (fact for fact in group.of(BytesRefused) if fact.source_node == saved.source_node)
-    answer = next((fact for fact in answers if saved.since <= fact.since and fact.from_index == asked.to_index), None)
-    had = [fact for fact in earlier if fact.message == GOES_ON and fact.ids == asked.ids]
-    if begun:
-        former, cut_from, cut_to = begun[-1], begun[-1].to_index or 0, asked.to_index or 0
-    elif answer is not None and had:
-        former, cut_from, cut_to = had[-1], answer.to_index or 0, had[-1].to_index or 0
-    else:
-        return None
-    lost, master = cut_to - cut_from, name_of(saved.node, saved.source_node)
-    if lost <= 0:
-        return None
-    grave = lost > heartbeats(group, (saved.count or 0) * SECOND)
-    explained = f", more than heartbeats: {OF_CLIENTS}" if grave else "; they may be heartbeats alone"
-    return group.finding(
-        RuleId.POSSIBLE_DATA_LOSS,
-        ("older", saved.source_node, saved.since),
-        severity=CRITICAL if grave else WARNING,
-        nodes=(saved.who, asked.who),
-        when=(saved.since, asked.since),
-        summary=f"{master} was started again with data that had been saved {seconds((saved.count or 0) * SECOND)} "
-        f"before, and {asked.who} copied that: at least {lost:,} bytes written since are gone{explained}.",
-        evidence=[former.since_event, saved.since_event, asked.since_event, answer.since_event if answer else None],
-        bytes_lost=lost,
-        offset_before=cut_to,
-        offset_after=cut_from,
-    )
 
 
 def _beyond_heartbeats(group: Group, lost: int, all_the_time: int) -> tuple[str, str]:
@@ -494,73 +439,3 @@ def _covers(finding: Finding, fact: BytesRefused) -> bool:
         return finding.offset_after == fact.to_index
     soon = finding.end_time is None or fact.since <= finding.end_time + Timeout.MAX_INFO_GAP.us
     return soon or (finding.offset_before, finding.offset_after) == (fact.from_index, fact.to_index)
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """What a replica lost when it copied an empty master: ``keys``, or ``bytes`` of a history, as ``had`` shows.
-    ``sure``: keys, or more bytes than heartbeats can have been since the history began."""
-
-    copy: DataHeld
-    had: DataHeld
-    keys: int
-    bytes: int
-    sure: bool
-
-
-def _wiped(group: Group) -> Iterator[Finding]:
-    """Yield losses by a master that came back empty and was copied by its replicas. Each log is used in its own order;
-    the id of the history that the master began ties them together."""
-    held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
-    for began in held:
-        if began.message != BEGAN or not began.ids or not _led_before(group, began):
-            continue
-        emptied = list(_replaced(group, held, began))
-        if not emptied:
-            continue
-        replicas = dict.fromkeys(of.copy.node or of.copy.source_node for of in emptied)
-        keys, history = max(of.keys for of in emptied), max(of.bytes for of in emptied)
-        gone = f"at least {keys:,} keys" if keys else f"{history:,} bytes of former writes"
-        yield group.finding(
-            RuleId.POSSIBLE_DATA_LOSS,
-            ("wiped", began.source_node, began.ids),
-            severity=CRITICAL if any(of.sure for of in emptied) else WARNING,
-            nodes=(began.who, *replicas),
-            when=(began.since, max(since(of.copy).at for of in emptied)),
-            summary=f"{name_of(began.node, began.source_node)} began anew without a key, and "
-            f"{' and '.join(replicas)} copied that; {gone} are gone.",
-            evidence=[began.since_event, *(fact.since_event for of in emptied for fact in (of.had, of.copy))],
-        )
-
-
-def _replaced(group: Group, held: Sequence[DataHeld], began: DataHeld) -> Iterator[Replaced]:
-    """Yield the replicas that copied what an empty master began, with what they had before."""
-    for copy in held:
-        if copy.message != COPIED or copy.ids != began.ids or (copy.count != 0 and began.count != 0):
-            continue
-        before = [fact for fact in held if fact.source_node == copy.source_node and fact.since < copy.since]
-        counted = [fact for fact in before if fact.count]
-        asked = [fact for fact in before if fact.message == ASKS and fact.ids != began.ids and fact.to_index]
-        gone = (counted[-1].count or 0) - (copy.count or 0) if counted and copy.count is not None else 0
-        if gone > 0:
-            yield Replaced(copy, counted[-1], gone, 0, sure=True)
-        elif began.count == 0 and asked:
-            history = (asked[-1].to_index or 1) - 1
-            begun = [
-                fact for fact in held if asked[-1].ids in (fact.ids if fact.message == BEGAN else None, fact.other)
-            ]
-            first = begun[0].since if begun else min(fact.since for fact in group.facts)
-            since_then = history - ((begun[0].to_index or 1) - 1 if begun else 0)
-            if since_then > heartbeats(group, max(began.since - first, 0)):
-                yield Replaced(copy, asked[-1], 0, history, sure=bool(begun))
-
-
-def _led_before(group: Group, began: DataHeld) -> bool:
-    """Return True when the server had been master in an earlier process."""
-    return any(
-        role.source_node == began.source_node
-        and role.role == LEADER
-        and role.until is not None
-        and role.until <= began.since
-        for role in group.of(Role)
-    )

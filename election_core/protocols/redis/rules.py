@@ -61,6 +61,7 @@ from election_replay.election_core.protocols.redis.losses import (
     silent_for,
 )
 from election_replay.election_core.protocols.redis.masters_between import shown
+from election_replay.election_core.protocols.redis.restarts import losses_at_restarts, started_from_snapshots
 from election_replay.election_core.protocols.redis.sentinel_log import AGREED, BY_REQUEST, DOWN, TILT
 from election_replay.election_core.protocols.redis.server_log import BY_COMMAND, ELECTED, PROTOCOL, REPLACED, TAKEOVER
 
@@ -227,7 +228,10 @@ def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
     yield from _two_of_one_epoch(group, epochs, [*double, *broken])
     overlaps = list(overlap_findings(group, epochs.ordering))
     yield from overlaps
-    yield from losses(group, overlaps)
+    older = list(started_from_snapshots(group))
+    yield from older
+    yield from losses(group, [*overlaps, *older])
+    yield from losses_at_restarts(group)
     in_turn = group.with_tenures(in_succession(group))
     without = [
         *_without_master(in_turn),
