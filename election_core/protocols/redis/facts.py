@@ -57,6 +57,17 @@ class DataHeld(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class LedWithoutData(Fact):
+    """``node`` became master in place of ``peer``, to which it had gone over from another shard, before it had copied
+    anything from it; ``evidence`` are both lines."""
+
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("peer",)
+
+    peer: str | None
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class Refusing(Fact):
     """A node of a cluster answered no client, by its own lines: its view of the cluster was ``fail``."""
 

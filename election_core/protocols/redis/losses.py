@@ -17,14 +17,20 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 
 from election_replay.election_core.fold.roles import LEADER
-from election_replay.election_core.judge.clock import Moment
+from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.judge.overlap import Overlap, overlap_finding, overlaps
 from election_replay.election_core.judge.wording import between, name_of, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, INFO, POSSIBLE, WARNING, RuleId
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
-from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Refusing, SentinelSaid
+from election_replay.election_core.protocols.redis.facts import (
+    BytesRefused,
+    DataHeld,
+    LedWithoutData,
+    Refusing,
+    SentinelSaid,
+)
 from election_replay.election_core.protocols.redis.sentinel_log import DOWN
 from election_replay.election_core.protocols.redis.server_log import (
     ASKS,
@@ -367,15 +373,17 @@ def out_of_place(group: Group, tenure: Tenure) -> bool:
 
 
 def missed_for(group: Group, stale: Tenure, newer: Tenure) -> int:
-    """Return for how long before the change, in us, the former master may have been cut off."""
+    """Return for how long before the change, in us, the former master may have been cut off. Words of clocks that
+    cannot be compared count where there are no others."""
     missed = [
-        group.clocks.elapsed(since(word), newer.begin)[1]
+        group.clocks.elapsed(since(word), newer.begin)
         for word in group.of(SentinelSaid)
         if word.message in MISSED
         and word.node == stale.node
         and ((end := until(word)) is None or group.clocks.elapsed(newer.begin, end)[1] > 0)
     ]
-    before = [us for us in missed if us > 0]
+    known = [most for least, most in missed if least > -UNBOUNDED and most < UNBOUNDED]
+    before = [most for most in known or [most for _, most in missed] if most > 0]
     return max(before) + group.timing.us(Timeout.REDIS_DOWN_AFTER) if before else 0
 
 
@@ -418,6 +426,27 @@ def losses(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
             offset_before=fact.from_index,
             offset_after=fact.to_index,
             implied_by=because.finding_id if because else None,
+        )
+    yield from _without_data(group, found)
+
+
+def _without_data(group: Group, found: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield ``POSSIBLE_DATA_LOSS``: a replica that came from another shard became master before it had copied anything
+    of this one (``clusterHandleSlaveMigration``): the cluster serves its slots with the data of the other shard."""
+    for fact in group.of(LedWithoutData):
+        implied = (finding for finding in found if finding.bytes_lost and {fact.who, fact.peer} <= {*finding.nodes})
+        cause = next(implied, None)
+        yield group.finding(
+            RuleId.POSSIBLE_DATA_LOSS,
+            ("another shard's", fact.source_node, fact.since),
+            severity=CRITICAL,
+            nodes=tuple(name for name in (fact.who, fact.peer) if name),
+            when=fact.since,
+            summary=f"{name_of(fact.node, fact.source_node)} became master with the data of another shard: it had come "
+            f"over to {fact.peer} and copied nothing from it. The keys of {fact.peer} are gone, but for those that "
+            "another server has.",
+            evidence=fact.evidence,
+            implied_by=cause.finding_id if cause else None,
         )
 
 

@@ -20,7 +20,14 @@ from election_replay.election_core.model.facts import Alive, Fact, MemberAddress
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.timing import Timeout
-from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Hindered, Refusing, SentinelSaid
+from election_replay.election_core.protocols.redis.facts import (
+    BytesRefused,
+    DataHeld,
+    Hindered,
+    LedWithoutData,
+    Refusing,
+    SentinelSaid,
+)
 from election_replay.election_core.protocols.redis.kin import SHARD
 
 PROTOCOL = "redis"
@@ -75,7 +82,10 @@ class ServerLog(RoleLog):
     _port: int | None = None
     _asker: str | None = None
     _master: str | None = None
+    strange: list[tuple[FoldEvent, FoldEvent]] = field(default_factory=list)
+    """For each time that it became master with the data of another shard: that line, and the one that it came over."""
     _lost: FoldEvent | None = None
+    _moved: FoldEvent | None = None
     _last: FoldEvent | None = None
     _start: Starting = field(default_factory=Starting)
     _copies: str | None = None
@@ -149,6 +159,8 @@ class ServerLog(RoleLog):
     def _on_promoted(self, event: FoldEvent) -> None:
         """Take that its history continues under a new id: it became master. The cause is printed before or after."""
         self.noted.append((event, GOES_ON))
+        if self._moved is not None:
+            self.strange.append((event, self._moved))
         if self.role != LEADER:
             self._step(event, LEADER, self.node, BY_COMMAND)
         self._drop_own_disconnect(event)
@@ -195,6 +207,7 @@ class ServerLog(RoleLog):
         self._start.empty = False
         copied = not self._start.loading and self.role != LEADER
         history = self._copies if copied else None
+        self._moved = None if copied else self._moved
         self.noted.append((replace(event, value=history), COPIED if copied else LOADED))
 
     def _on_asked(self, event: FoldEvent) -> None:
@@ -224,6 +237,12 @@ class ServerLog(RoleLog):
                 contact.again = event
         if event.kind == "RD_FULL":
             self._copies = event.value
+        if event.kind == "RD_PARTIAL":
+            self._moved = None
+
+    def _on_migrates(self, event: FoldEvent) -> None:
+        """Take that it goes over to a master of another shard; its data are not those of its new master yet."""
+        self._moved = event
 
     # -- a cluster ----------------------------------------------------------------------------------------------------
 
@@ -391,6 +410,9 @@ class ServerLog(RoleLog):
             yield campaign.fact(emit, self.node)
         for event in self.addresses:
             yield MemberAddress(*emit.at(event), address=event.address or "")
+        for led, moved in self.strange:
+            evidence = (moved.event_id, led.event_id)
+            yield LedWithoutData(*emit.at(led), peer=moved.peer, evidence=evidence)
         refusing: FoldEvent | None = None
         for event in self.states:
             if event.result == "fail":
@@ -465,6 +487,7 @@ _HANDLERS: dict[str, Callable[[ServerLog, FoldEvent], None]] = {
     "RC_BUMPED": ServerLog._on_bumped,
     "RC_ELECTION": ServerLog._on_election,
     "RC_WON": ServerLog._on_won,
+    "RC_MIGRATES": ServerLog._on_migrates,
     "RC_GRANTED": ServerLog._on_vote,
     "RC_DENIED": ServerLog._on_hindered,
     "RC_CANNOT": ServerLog._on_hindered,

@@ -7,6 +7,7 @@ import pytest
 
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.group import Tenure, group_of
+from election_replay.election_core.judge.moments import Step
 from election_replay.election_core.model.catalogue import WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, ContactLost, Fact, QuietLog
 from election_replay.election_core.model.rows import Finding, RoleInterval, Term
@@ -181,10 +182,25 @@ def test_a_connection_that_was_closed_after_the_next_start_is_of_the_next_life()
     assert end_of_first_life(lost("b", 98, 103, 104)) == end_of_first_life()
 
 
-def test_a_spell_in_which_a_master_was_missed_long_ago_makes_no_heartbeats_of_what_is_lost_now() -> None:
-    head = list(during("s", 0, 10))
+def missed_by(source: str, since: int, until: int) -> SentinelSaid:
+    """A watcher's word that it missed ``a``."""
+    head = list(during(source, since, until))
     head[3] = "a"
-    group = group_of([SentinelSaid(*head, message=DOWN, term=None, peer="s")], Clocks({"s": 1, "b": 1}, []))
+    return SentinelSaid(*head, message=DOWN, term=None, peer=source)
+
+
+def test_a_spell_in_which_a_master_was_missed_long_ago_makes_no_heartbeats_of_what_is_lost_now() -> None:
+    group = group_of([missed_by("s", 0, 10)], Clocks({"s": 1, "b": 1}, []))
+    begin = Moment(300 * SECOND, 300 * SECOND, "b")
+    stale, newer = (Tenure(node, node, 1, begin, begin, None, ()) for node in "ab")
+    assert missed_for(group, stale, newer) == 0
+
+
+def test_a_clock_that_was_set_too_often_does_not_say_when_a_master_was_missed() -> None:
+    """Another watcher missed it after the change: it was not cut off before."""
+    steps = [Step("t", at * SECOND, 0, SECOND) for at in range(0, 200, 20)]
+    words = [missed_by("s", 302, 400), missed_by("t", 10, 400)]
+    group = group_of(words, Clocks({"s": 1, "t": 1, "b": 1}, [], steps))
     begin = Moment(300 * SECOND, 300 * SECOND, "b")
     stale, newer = (Tenure(node, node, 1, begin, begin, None, ()) for node in "ab")
     assert missed_for(group, stale, newer) == 0
