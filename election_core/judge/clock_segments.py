@@ -49,10 +49,6 @@ _TIGHT_US = 4 * SLACK_US
 """A message that bounds a clock's offset to within this many us shows that the clock was not yet set."""
 
 
-_EXACT_US = 1_000
-"""No other line is of the same moment where stamps are of milliseconds: a step is strictly between two of them."""
-
-
 class Segments:
     """The segments of all clocks of a group, and the messages between them; cut and widened when it is constructed."""
 
@@ -336,7 +332,7 @@ class Segments:
             # Lines show that this clock was put back. A message that it received bounds how far it was ahead: if it was
             # further ahead later, it was set right strictly between the two moments.
             forward = self._put_back([number]) and since.effect == number and before.by < behind.at - 1
-            exact = max(before.width, behind.width) <= _EXACT_US and before.by < behind.at - 1
+            exact = max(before.width, behind.width) <= Timeout.CLOCK_EXACT.us and before.by < behind.at - 1
             yield (before.by + 1, behind.at - 1) if forward or exact else (before.at, behind.by)
             begin = end
 

@@ -150,6 +150,9 @@ class Timeout(Enum):
         1_000,
         "A line of another file may be written so long after the last line before a step, or before the first after.",
     )
+    CLOCK_EXACT = Entry(
+        1, "No other line is of the same moment where stamps are as fine as this: a step lies strictly between two."
+    )
     CLOCKS_AGREE = Entry(
         3_000,
         "Clocks that messages tie together as closely as this, beside their bounds, bear each other out: whole seconds "
