@@ -167,7 +167,7 @@ def _consequence(group: Group, overlap: Overlap, cuts: list[LogCut], bound: froz
             f"{name} took writes that the other never had, and could not cut them off its log, which ended at "
             f"{failed[0].log_end}: the logs of both differ"
         )
-    wrote = f"{name} took {_most_lost(cuts)} bytes of messages that were cut off when it rejoined"
+    wrote = f"{name} took {_most_lost(cuts):,} bytes of messages that were cut off when it rejoined"
     if not alone and not failed:
         if cuts:
             return INFO, f"{wrote}; with allAckInSyncStateSet it could not acknowledge them"
@@ -251,7 +251,7 @@ def unclean_finding(group: Group, unclean: tuple[Decision, SetVersion], cuts: li
         severity = CRITICAL
         why = (
             f"the log of the former master ended at {cuts[0].log_end} and was cut back to "
-            f"{cuts[0].cut_to}: {lost} bytes of messages are gone{_settings_at(group, cuts[0].source_node)}"
+            f"{cuts[0].cut_to}: {lost:,} bytes of messages are gone{_settings_at(group, cuts[0].source_node)}"
         )
     elif _nothing_to_lose(group, fact, before):
         severity, why = WARNING, "nothing was lost: the former master's log held nothing more"
@@ -369,7 +369,7 @@ def _held_of(
     epoch that it led later may be missing in its file, which takes no epoch that begins where the last one did
     (``EpochFileCache#appendEntry``)."""
     as_master = [tenure for tenure in led if not is_larger(cut.term, tenure.term)]
-    messages = f"held {_cut_off(cut)} bytes of messages"
+    messages = f"held {_cut_off(cut):,} bytes of messages"
     if as_master:
         later = after_time_outs(group, cut)
         alone = cut.source_node not in bound or later is not None

@@ -168,8 +168,8 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
             terms=(led.term,) if led else (),
             when=fact.since,
             summary=f"{fact.who} started with queues that reached byte {fact.queue_end} of its log and cut them at "
-            f"byte {fact.cut_to}, although its log goes on to byte {fact.log_end}: the messages of {cut} bytes are in "
-            f"the log and in no queue. {then} The start did that, not an election.",
+            f"byte {fact.cut_to}, although its log goes on to byte {fact.log_end}: the messages of {cut:,} bytes are "
+            f"in the log and in no queue. {then} The start did that, not an election.",
             evidence=[fact.since_event, *(led.evidence if led else ())],
             bytes_lost=cut,
             offset_before=fact.cut_to + cut,

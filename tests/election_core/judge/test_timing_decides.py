@@ -105,7 +105,7 @@ Told = Mapping[str, float]
 
 REAL = (
     (
-        *("rocketmq-controller/master-cut-off", "SPLIT_BRAIN_OVERLAP", "took 52544 bytes"),
+        *("rocketmq-controller/master-cut-off", "SPLIT_BRAIN_OVERLAP", "took 52,544 bytes"),
         *({"syncBrokerMetadataPeriod": 10}, ["critical"], ["warning"]),
     ),
     (
