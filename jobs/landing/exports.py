@@ -152,7 +152,8 @@ def restored(text: str) -> tuple[list[str], list[str]]:
         lines = [_QUOTED.sub("", line) for line in lines]
     for taken_off in (_of_span, _of_row, _of_letter):
         dated = [line for line in lines[:SAMPLE] if stamp(line) is not None]
-        if 2 * sum(taken_off(line) is not None for line in dated) > len(dated):
+        found = sum(taken_off(line) is not None for line in dated)
+        if 2 * found > len(dated) or (found and taken_off is _of_span):
             lines = [line if (inner := taken_off(line)) is None else inner for line in lines]
             assumed.append(_TAKEN_OFF[taken_off])
     is_log = any(stamp(line) is not None for line in lines[:SAMPLE])  # nodes.conf of Redis, say, is none

@@ -256,7 +256,7 @@ def value_of(row: Row, name: str) -> str:
         return "one that it does not name" if name in ("peer", "address", "peer_address") else "not known"
     if name == "role":
         return str(value).lower()
-    return ", ".join(value) if isinstance(value, list) else str(value).rstrip(". ")
+    return ", ".join(value) or "none" if isinstance(value, list) else str(value).rstrip(". ")
 
 
 def is_excerpt(published: Published, cluster: str, sources: Collection[str]) -> bool:

@@ -74,16 +74,19 @@ def scraps(published: Published) -> Iterator[Scrap]:
         streams.setdefault((row["cluster"], row["source_node"]), []).append(row["stream"])
         asked.setdefault((row["cluster"], row["source_node"]), []).append(asked_for(row["stream"], row["kinds"]))
         groups.setdefault((row["cluster"], row["source_node"]), set()).update(row["groups"] or ())
+    sources: dict[str, list[str]] = {}
+    for row in published.rows("SELECT DISTINCT cluster, source_node FROM events"):
+        sources.setdefault(row["cluster"], []).append(row["source_node"])
     speaking: dict[str, set[str]] = {}
     for row in published.rows(LED):
         speaking.setdefault(row["cluster"], set()).add(row["replica_group"])
     for (cluster, source), of_source in streams.items():
         of_others = groups[cluster, source] or speaking.get(cluster, set())  # a source that names no group is of any
         by_others = not of_others.isdisjoint(speaking.get(cluster, ()))
-        excerpt = not by_others and is_excerpt(published, cluster, [source])
+        excerpt = is_excerpt(published, cluster, sources[cluster])
         texts = {
             **notices.ALWAYS,
-            **({} if by_others else notices.WHERE_LITTLE_IS_KNOWN),
+            **(notices.WHERE_LITTLE_IS_KNOWN if excerpt or not by_others else {}),
             **(notices.IN_EXCERPTS if excerpt else {}),
         }
         found = notices_of(published, cluster, [source], texts, FOREVER, Clocks())

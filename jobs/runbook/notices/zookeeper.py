@@ -36,7 +36,7 @@ WHERE_LITTLE_IS_KNOWN = {
     "ZK_VOTE": "as {role}, hears server {peer}, which is {result}, vote for server {value}",
     "ZK_VOTE_TIMEOUT": "hears no vote in time, and waits for one for up to {duration} more",
     "ZK_LEADER_UNREACHABLE": "",
-    "ZK_LEADER_RETRY": "",
+    "ZK_LEADER_RETRY": "the leader was not reached, and is tried again[: {peer_address}]",
     "ZK_LEADER_LOST": "loses its leader[: {result}]",
     "ZK_LEADER_SHUTDOWN": "gives up the lead[: {result}]",
     "ZK_LEARNER_ERROR": "breaks off with learner {peer}[: {result}]",
