@@ -526,9 +526,20 @@ def service_in_words(incident: Incident, role: Row) -> str:
     if role["start_cause"] == SEEN:
         unknown = f"({term_word(role['protocol'])} not known)"
         led = f"led {unknown} until {clock(end)}{why}" if end else f"leads {unknown}"
-        return f"{who} {led}; no line says since when."
+        return f"{who} {led}; no line says since when.{without_leader_in_words(incident, end)}"
     until = f", until {clock(end)}{why}" if end else ""
     return f"{who} {service}{until}."
+
+
+def without_leader_in_words(incident: Incident, end: datetime | None) -> str:
+    """Return a sentence about the time from the end of a leadership without a known term to the next leader; empty
+    where there is none, or where a finding has a time without a leader."""
+    if end is None or any(each["rule"] == RuleId.LEADERLESS for each in incident.findings):
+        return ""
+    after = min((each["changed_at"] for each in incident.course.changes if each["changed_at"] >= end), default=end)
+    if after - end < MIN_REPORTED:
+        return ""
+    return f" No line shows a leader for {duration((after - end) // timedelta(microseconds=1))}."
 
 
 OBSERVES, LOOKS, DOWN = ("observes", "observe"), ("looks for a leader", "look for a leader"), ("is down", "are down")

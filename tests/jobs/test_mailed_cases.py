@@ -248,6 +248,10 @@ SAID = {
         r"its headings name 2 logs",
         r"watch-2: names 10\.9\.45\.89:6379 as master of orders from here on",
     ),
+    "vault-unknown-term": (
+        r"led \(term not known\) until 04:17:39\.602: .* No line shows a leader for 23\.1 s\.",
+        r"vlt-0\.vlt-internal:8201 \(vlt-0\): asks for votes for term 19",
+    ),
     "zk-smaller-id": (r"1 \(zk\): has a smaller id than server 2, and waits for that one to connect",),
 }
 """Of each folder what has to be told, as patterns over the answer in one line."""
