@@ -24,6 +24,12 @@ LOOKS_DATED = (
 OF_THE_LOGGER = r"^[^\n]{0,40}\|-(?:INFO|WARN|ERROR) in "
 """The pattern of logback's status lines about itself, which it prints on the console while it starts."""
 
+AROUND = (
+    r"^(?:\S+ (?:std(?:out|err) [FP] )?)?(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ [\w./-]+\.go:\d+\] "
+    r"|time=\"[^\"]{10,40}\" level=\w+ msg=)"
+)
+"""The pattern of lines of the parts of Kubernetes in one process with etcd, and of k3s and rke2 themselves."""
+
 ESCAPED = "&(?:quot|lt|gt|#39|#34|#x27|#x22);"
 """The pattern of a character that HTML escapes; an escaped line has no plain ``<`` or ``>`` besides."""
 
@@ -114,7 +120,7 @@ class Understanding:
         other = np.ones(len(texts), dtype=bool)
         other[begins] = False
         others = texts.filter(pl.Series(other))
-        of_a_log = ~of_the_logger(others)
+        of_a_log = ~(of_the_logger(others) | others.str.contains(AROUND))
         others, numbers = others.filter(of_a_log), np.flatnonzero(other)[of_a_log.to_numpy()]
         looks = others.str.contains(LOOKS_DATED)
         dated, places = others.filter(looks), numbers[looks.to_numpy()]

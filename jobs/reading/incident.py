@@ -356,6 +356,8 @@ def with_notices(
         **(notices.WHERE_LITTLE_IS_KNOWN if little or excerpt else {}),
         **(notices.IN_EXCERPTS if excerpt else {}),
     }
+    if happened.changes:
+        texts = {kind: text for kind, text in texts.items() if kind not in notices.NAMES_A_LEADER}
     inside = replace(inside, clocks=clocks)
     found = notices_in_window(published, window.on(clocks), inside, sources, texts, beyond=little or excerpt)
     return replace(happened, notices=found, seen_roles=seen)

@@ -325,17 +325,22 @@ def ended_tenure(incident: Incident, change: Row) -> Row | None:
             for row in incident.course.changes
             if (row["new_leader"], row["new_term"]) == (change["old_leader"], change["old_term"])
             and row["end_cause"] in GIVES_UP
-            and row["end_time"] is not None
+            and ends_by_its_log(row)
             and row["end_time"] <= change["changed_at"]
         ),
         None,
     )
 
 
+def ends_by_its_log(change: Row) -> bool:
+    """Return True if the leader's log says when its leadership ended: what others heard of it ends with their logs."""
+    return change.get("source_node") is not None and change.get("end_time") is not None
+
+
 def given_up_in_words(incident: Incident, change: Row) -> str:
     """Return the sentence that the last known leader gave up; empty if another entry says so."""
     cause = change.get("end_cause")
-    if cause is None or cause in ENDED or change.get("end_time") is None or first_seen_at_end(change):
+    if cause is None or cause in ENDED or not ends_by_its_log(change) or first_seen_at_end(change):
         return ""
     if any(row["leader"] for row in incident.course.now) or any(
         each["rule"] == RuleId.LEADERLESS and change["new_term"] in each["terms"] for each in incident.findings

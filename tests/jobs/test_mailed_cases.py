@@ -75,6 +75,10 @@ SAID = {
         r"706ca1e01eedbbbb does not answer its health check",
         r"No line says who became leader",
     ),
+    "etcd-heard-of-two-leaders": (
+        r"04:05:20\.100 b2b2b2b2b2b2b2b2 becomes leader \(term 9\)\. What a1a1a1a1a1a1a1a1 was then, the logs do not say",
+        r"starts again\. 04:05:40 c3c3c3c3c3c3c3c3 \(member\): is told to stop \(terminated\)\. At the end of the logs",
+    ),
     "etcd-two-folders-of-one-member": (
         r"19:08:18\.723 3fb5947b3ed5bbbb becomes leader \(term 9\).*It had led until 19:08:11\.500",
         r"3fb5947b3ed5bbbb leads, a043e4c51f47aaaa \(after\) follows\.",

@@ -43,6 +43,9 @@ STARTS = frozenset({"ETCD_BOOT", "ETCD_MEMBER_STARTS", "ETCD_MEMBER_RESTARTS", "
 LEADER_IS_KNOWN = frozenset({"RAFT_LEADER_KNOWN", "RAFT_TO_LEADER"})
 """Lines that show that a member that started has read its log."""
 
+NAMES_A_LEADER = frozenset({"RAFT_LEADER_KNOWN", "KAFKA_CONTROLLER_KNOWN"})
+"""Kinds of lines that only repeat what a story says of its leaders."""
+
 READS_ITS_LOG_FOR_US = 60_000_000
 """For at most this many us after its start a member may print old changes again that it applies late."""
 

@@ -2,7 +2,9 @@
 
 import pytest
 
+from election_replay.election_core.dialects import NAMED
 from election_replay.jobs.landing.recognising import dialect_of, texts_of
+from election_replay.jobs.landing.understanding import Understanding
 from tests.election_core.dialects.lines import entries
 
 CORPUS = {
@@ -63,3 +65,15 @@ def test_bytes_of_any_kind_have_no_dialect() -> None:
 def test_half_a_line_at_the_end_of_what_is_looked_at_is_left_out() -> None:
     assert texts_of(b"one\ntw") == ["one"]
     assert texts_of(b"\xef\xbb\xbfone\r\n") == ["one"]
+
+
+def test_lines_of_the_program_around_etcd_are_no_lines_that_are_not_understood() -> None:
+    etcd = [record.text for record, _ in entries("etcd_lines.txt") if record.text.startswith("{")][:20]
+    around = [
+        'I1121 09:22:21.020756 1326491 trace.go:205] Trace[909]: "Get" url:/api/v1/namespaces (total time: 3304ms):',
+        'time="2026-11-21T09:22:22Z" level=error msg="Failed to get etcd status" error="context deadline exceeded"',
+    ]
+    for lines, problem in ((around, False), (["21.11.2026 09:22:23 a shop is open", "09:22:23 it closes"], True)):
+        understood = Understanding("k3s.log", NAMED["etcd"])
+        understood.take_all([*etcd, *(lines * 40)])
+        assert (understood.problem(str) is not None) == problem
