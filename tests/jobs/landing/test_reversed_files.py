@@ -135,3 +135,9 @@ def test_sorted_lines_of_one_second_are_read_by_their_terms() -> None:
     follows = f"{time}NettyServerPublicExecutor_4 - [n0][ChangeRoleToFollower] from term: 2"
     other = f"{time}Other - nothing of terms"
     assert by_time(sorted([asks, rises, follows, other])) == [asks, other, rises, follows]
+
+
+def test_lines_that_begin_with_a_time_of_microseconds_are_not_sorted_as_texts() -> None:
+    inside = ("13:28:19.146 # b", "13:28:19.146 # a") * 10
+    lines = [f"1795699.{number:06} cache-1 redis[8]: 8:X 26 Nov 2026 {text}" for number, text in enumerate(inside)]
+    assert not sorted_as_texts(lines)
