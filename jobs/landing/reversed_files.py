@@ -117,8 +117,8 @@ def sorted_as_texts(lines: Sequence[str]) -> bool:
     """Return True when lines stand in the order of their letters, and the order of their times would not do that."""
     if len(lines) < FEWEST_SORTED or any(after < before for before, after in pairwise(lines)):
         return False
-    if len({found[0] for line in lines if (found := _LEADING.match(line))}) == len(lines):
-        return False  # each line begins with a time that no other has: they stand in the order of these
+    if 2 * len({begun[0] for line in lines if (begun := _LEADING.match(line))}) > len(lines):
+        return False  # most lines begin with a time that no other has: they stand in the order of these
     dated = [(found, _NUMBER.sub("9", line)) for line in lines if (found := stamp(line)) is not None]
     falls = any(after[1] < before[1] for (before, _), (after, _) in pairwise(dated))
     ties = sum(before[0] == after[0] and before[1] != after[1] for before, after in pairwise(dated))
