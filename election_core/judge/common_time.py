@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from election_replay.election_core.judge.moments import Moment, Segment
-from election_replay.election_core.model.facts import F, Fact, Silence
+from election_replay.election_core.model.facts import F, Fact, LastHeard, QuorumLost, Silence
 from election_replay.election_core.model.rows import Election, RoleInterval, Term
 from election_replay.election_core.model.timing import US_PER_MS, Timeout
 
@@ -36,6 +36,7 @@ class CommonTime:
             for name in ("since_by", "until_by", *_ALSO_TIMES)
             if hasattr(fact, name)
         }
+        late["since_by"] = max(filter(None, (late["since_by"], self._late_by_line(row, fact))), default=None)
         times = {name: time for name, time in {**early, **late}.items() if time is not None}
         for begin, end in (
             ("since", "since_by"),
@@ -64,6 +65,21 @@ class CommonTime:
         place = next(place for place in range(len(row) - 1, -1, -1) if row[place].first <= moment)
         around = place > 0 and row[place - 1].last >= moment
         return (row[place - 1].last if around else moment) - self.ahead[row[place].number]
+
+    def _late_by_line(self, row: Sequence[Segment], fact: Fact) -> int | None:
+        """Return the latest beginning of a fact that is reckoned back from a line, over a step of the clock before that
+        line: nobody knows how long ago the line before the step was. None where there is no such step."""
+        line = line_of_time_out(fact)
+        place = max(place for place, segment in enumerate(row) if place == 0 or segment.first <= line)
+        return self._late(row, row[place].first) if row[place].first > fact.since_by else None
+
+
+def line_of_time_out(fact: Fact) -> int:
+    """Return the latest time, in us on the source's timeline, of the line that shows a time-out, from which the
+    beginning of a fact is reckoned back; its beginning by its latest, where it is the time of a line itself."""
+    if isinstance(fact, QuorumLost) and fact.since_event == fact.until_event:
+        return fact.until or fact.since_by
+    return fact.since_by + (fact.since_by - fact.since if isinstance(fact, LastHeard) else 0)
 
 
 _ALSO_TIMES = ("sure_until", "last_at")

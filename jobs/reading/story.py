@@ -3,7 +3,7 @@
 Changes of leadership are in the order of their terms, which no clock can reverse; all other entries are sorted by time.
 """
 
-from collections.abc import Collection, Iterator, Sized
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -16,14 +16,10 @@ from election_replay.election_core.model.timing import Timeout
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.notices import Notice
 from election_replay.jobs.reading.words import (
-    ELSEWHERE,
-    LOSSES,
     Row,
     clock,
-    counted,
     leader_word,
     listed,
-    messages_repeated,
     role_word,
     spoken,
     term_word,
@@ -467,45 +463,6 @@ def seen_role_in_words(incident: Incident, row: Row) -> str:
     until = f" to {clock(row['end_time'])}" if row["end_time"] else " to the end of its log"
     whom = f" of {incident.called(row['leader'])}" if row["role"] == "follower" and row["leader"] else ""
     return f"{role_word(row['role'], row['protocol'])}{whom}{often} from {clock(row['start_time'])}{until}"
-
-
-def damage(incident: Incident) -> Iterator[str]:
-    """Yield one sentence with the sums of losses and repeated messages; the view ``losses`` counts each cut once."""
-    parts = list(losses_in_words([finding for finding in incident.findings if finding["damage"]]))
-    repeated = [finding["messages_repeated"] for root in incident.roots for finding in repeating(incident, root)]
-    if repeated:
-        parts.append(messages_repeated(sum(repeated)) + in_places(repeated))
-    if parts:
-        yield f"Damage: {'; '.join(parts)}."
-
-
-def losses_in_words(rows: list[Row]) -> Iterator[str]:
-    """Yield phrases about losses, summed by unit and by where the data is missing."""
-    for column, unit, loss in LOSSES:
-        for missing in ("log", "queues"):
-            of_kind = [row for row in rows if row[column] and (row["lost_from"] or "log") == missing]
-            harmless = [row["nodes"][0] for row in of_kind if missing == "queues" and row["severity"] == "info"]
-            if len(harmless) < len(of_kind):
-                total = sum(row["damage"] for row in of_kind)
-                unless = f" (those of {listed(dict.fromkeys(harmless))} do no harm unless it leads)" if harmless else ""
-                yield f"{counted(total, unit, ELSEWHERE.get(missing, loss))}{in_places(of_kind)}{unless}"
-    for row in rows:
-        if row["lost_from"] == "one_side":
-            yield f"what {row['cut_node']} has from byte {row['cut_from']:,} to {row['cut_to']:,} exists there only"
-
-
-def in_places(cuts: Sized) -> str:
-    """Return a phrase about the number of cuts in a sum; empty for one."""
-    return f", in {len(cuts)} places" if len(cuts) > 1 else ""
-
-
-def repeating(incident: Incident, finding: Row) -> Iterator[Row]:
-    """Yield the findings with repeated messages in a tree, without those implied by another such finding."""
-    if finding["messages_repeated"]:
-        yield finding
-        return
-    for echo in incident.echoes(finding):
-        yield from repeating(incident, echo)
 
 
 SERVICE_ENDED = {

@@ -7,12 +7,12 @@ from textwrap import wrap
 
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.lanes import Lane, lane_of
+from election_replay.jobs.reading.losses import damage
 from election_replay.jobs.reading.next_steps import Step, urgent_steps
 from election_replay.jobs.reading.repetitions import collapsed, folded
 from election_replay.jobs.reading.story import (
     StoryEntry,
     beyond,
-    damage,
     outcome,
     story,
     story_by_host,

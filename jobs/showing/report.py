@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from election_replay.jobs.reading.incident import Incident
+from election_replay.jobs.reading.losses import damage
 from election_replay.jobs.reading.repetitions import collapsed
-from election_replay.jobs.reading.story import beyond, damage, outcome, story_by_host, unseen
+from election_replay.jobs.reading.story import beyond, outcome, story_by_host, unseen
 from election_replay.jobs.reading.words import Row, certainty, in_phrases, lasting, listed, lost, measures, when
 from election_replay.jobs.runbook.rules import catalogue
 from election_replay.jobs.showing.picture import Links, picture

@@ -12,8 +12,9 @@ import pytest
 
 import election_replay.jobs.reading.published
 from election_replay.jobs.reading.incident import incident
+from election_replay.jobs.reading.losses import damage
 from election_replay.jobs.reading.published import Published, register_table
-from election_replay.jobs.reading.story import damage, outcome, story
+from election_replay.jobs.reading.story import outcome, story
 from election_replay.jobs.warehouse.warehouse import Warehouse as Tables
 from tests.acceptance.published import Row, Warehouse
 

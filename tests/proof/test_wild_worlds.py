@@ -31,6 +31,7 @@ ONCE = [
     ("dledger-wild-disks", 62),
     ("dledger-wild-disks", 77),
     ("raft-wild-clocks", 118),
+    ("raft-wild-clocks", 298),
     ("dledger-wild-clocks", 3),
     ("zab-wild-clocks", 1),
     ("zab-wild-faults", 122),
