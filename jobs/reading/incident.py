@@ -210,10 +210,17 @@ class Incident:
 
     @property
     def roots(self) -> list[Row]:
-        """Return the findings that no shown finding implies, sorted by the gravest in their trees, then by time."""
+        """Return the findings that no shown finding implies, sorted by the gravest in their trees, then by time; those
+        about clocks behind the others as grave."""
         shown = {finding["finding_id"] for finding in self.findings}
         roots = [finding for finding in self.findings if finding["implied_by"] not in shown]
-        return sorted(roots, key=lambda root: min(rank(finding) for _, finding in self.tree(root)))
+        return sorted(
+            roots,
+            key=lambda root: (
+                min(rank(finding) for _, finding in self.tree(root)),
+                root["rule"] == RuleId.CLOCK_SKEW,
+            ),
+        )
 
     def echoes(self, finding: Row) -> list[Row]:
         """Return the findings that ``finding`` implies."""

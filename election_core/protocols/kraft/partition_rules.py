@@ -238,7 +238,8 @@ def _unclean_finding(group: Group, fact: UncleanLeader, lack: Lack | None) -> Fi
         nodes=(node for node in (fact.leader, fact.known) if node),
         terms=(fact.term,),
         when=at,
-        summary=f"{fact.leader} was made leader of {CLOCK} {fact.term} though {was} was in sync then: {then}.",
+        summary=f"{fact.leader if led is None else led.name} was made leader of {CLOCK} {fact.term} though {was} was "
+        f"in sync then: {then}.",
         evidence=[fact.since_event, *(led.evidence[:1] if led is not None else ())],
         messages_lost=count,
     )
@@ -271,7 +272,8 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         why = f"{stale.name} was frozen meanwhile"
     elif taken:
         severity = WARNING
-        why = f"{stale.name} took {taken} messages that were cut off when it followed again, and committed none of them"
+        lost = f"{number_of(taken, 'message')} that {'was' if taken == 1 else 'were'} cut off when it followed again"
+        why = f"{stale.name} took {lost}, and committed none of them"
     elif follows:
         why = f"{stale.name} had taken nothing that was cut off when it followed again"
     else:
@@ -317,7 +319,8 @@ def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
         planned = before is None or before.end_cause in (STOPPED, "told") or not former
         known = term in starts  # else the leader may still have the messages
         lost = "never committed, so they are lost" if known else "unless the leader has them, they are lost"
-        who = list(dict.fromkeys(cut.who for cut in cuts))
+        who = list(dict.fromkeys(name_of(cut.who, cut.source_node) for cut in cuts))
+        leader = next((tenure.name for tenure in group.tenures if tenure.node == cuts[0].leader), cuts[0].leader)
         names, followers = " and ".join(who), "a follower" if len(who) == 1 else "followers"
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
@@ -327,7 +330,7 @@ def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:
             nodes=(cut.who for cut in cuts),
             terms=(term,),
             when=(cuts[0].since, cuts[-1].since),
-            summary=f"{names} cut {number_of(gone, 'message')} off as {followers} of {cuts[0].leader} in "
+            summary=f"{names} cut {number_of(gone, 'message')} off as {followers} of {leader} in "
             f"{CLOCK} {term}, from offset {cuts[0].log_end} to {cuts[0].cut_to}: {lost} for "
             "producers that asked for no more than acks=1 and did not send them again.",
             evidence=[event for cut in cuts for event in cut.evidence],

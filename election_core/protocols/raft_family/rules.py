@@ -29,7 +29,7 @@ from election_replay.election_core.judge.quorum_contact import QuorumTracker
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
 from election_replay.election_core.judge.term_rows import elections, terms, transfers
-from election_replay.election_core.judge.wording import seconds
+from election_replay.election_core.judge.wording import name_of, seconds
 from election_replay.election_core.model.catalogue import CRITICAL, DEFINITE, WARNING, RuleId
 from election_replay.election_core.model.facts import (
     ContactLost,
@@ -82,7 +82,7 @@ def end_of_all_logs(gap: Gap) -> bool:
 
 
 def _findings(group: Group, clock: str) -> Iterator[Finding]:
-    back = list(_terms_that_went_back(group, votes.double_votes(group, [])))
+    back = list(_terms_that_went_back(group, votes.double_votes(group, []), clock))
     double = list(votes.double_votes(group, back))
     breaches = [
         broke_rule(group, fact, severity=CRITICAL if fact.rule in _CRITICAL else WARNING)
@@ -139,18 +139,18 @@ def _unplanned(group: Group) -> list[Moment]:
     ]
 
 
-def _terms_that_went_back(group: Group, double: Iterable[Finding]) -> Iterator[Finding]:
+def _terms_that_went_back(group: Group, double: Iterable[Finding], clock: str) -> Iterator[Finding]:
     """Yield ``TERM_REGRESSION``: a node's own term went back, so its file ``currterm`` was lost or replaced. It is
     critical if it led to a second vote in a term that the node had reached before."""
     twice = [(vote.nodes[0], vote.terms[0]) for vote in double]
     for fact in group.of(TermWentBack):
         again = sorted(term for voter, term in twice if voter == fact.who and fact.after <= term <= fact.before)
-        then = f", and did in term {again[0]}" if again else ""
+        then = f", and did in {clock} {again[0]}" if again else ""
         yield went_back(
             group,
             fact,
-            "term",
-            f"it may vote again in terms in which it has voted{then}",
+            clock,
+            f"it may vote again in {clock}s in which it has voted{then}",
             CRITICAL if again else WARNING,
         )
 
@@ -165,7 +165,8 @@ def went_back(group: Group, fact: TermWentBack, clock: str, so: str, severity: s
         nodes=(fact.who,),
         terms=(fact.before, fact.after),
         when=fact.since,
-        summary=f"{fact.who} had reached {clock} {fact.before} and was in {clock} {fact.after} afterwards: {so}.",
+        summary=f"{name_of(fact.who, fact.source_node)} had reached {clock} {fact.before} and was in {clock} "
+        f"{fact.after} afterwards: {so}.",
         evidence=[*fact.evidence, fact.since_event],
     )
 
