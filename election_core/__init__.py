@@ -8,7 +8,7 @@ field of an event. The way of the data is *fold per node, judge per group*:
 ``protocols``  the rules themselves, one file a protocol
 """
 
-RULES_VERSION = "18"
+RULES_VERSION = "19"
 """Version of the rules; changes whenever the same events may lead to other verdicts."""
 
 FACTS_VERSION = "10"

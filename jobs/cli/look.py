@@ -316,7 +316,8 @@ def verdict(published: "Published", skipped: "Iterable[Skipped]") -> Iterator[st
     listed = summary.worst(published, lesser=True)
     above = {row["finding_id"] for row in listed[: summary.SHOWN]}
     yield "Found"
-    yield from summary.findings(published, listed, members_of(published))
+    members = members_of(published)
+    yield from summary.findings(published, listed, members)
     yield from summary.numbers(published)
     yield from summary.misunderstood(published)
     yield from summary.unreadable(published)
@@ -327,19 +328,19 @@ def verdict(published: "Published", skipped: "Iterable[Skipped]") -> Iterator[st
         yield ""
         yield f"{concerned.cluster} / {concerned.group}"
         found = incident(published, concerned.cluster, concerned.group, story_alone=True)
-        yield from story_lines(found, by_host=True, above=above)
+        yield from story_lines(found, by_host=(found.cluster, found.group) in members, above=above)
     left = len(groups) - len(shown)
     yield from more(left, f"group{'s' if left > 1 else ''}; `incident` tells the story of each")
     yield from summary.without_role(published)
 
 
 def members_of(published: "Published") -> "dict[tuple[str, str], list[Row]]":
-    """Return the members of each group, by cluster and group: they are named by their hosts, whose ids
-    :func:`assumptions` lists."""
+    """Return the members of each group whose logs come from several hosts, by cluster and group: they are named by
+    these, whose ids :func:`assumptions` lists. A scrap's single file has a name that tells nothing."""
     found: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in published.rows("SELECT DISTINCT cluster, replica_group, node, source_node FROM role_intervals"):
         found[row["cluster"], row["replica_group"]].append(row)
-    return found
+    return {group: rows for group, rows in found.items() if len({row["source_node"] for row in rows} - {None}) > 1}
 
 
 class Group(NamedTuple):

@@ -47,8 +47,8 @@ SAID = {
         r"3d91a6b8c2bbbbbb does not answer its health check",
     ),
     "zk-kibana-table": (
-        r"06:53:06\.728 2 \(keeper-1\): loses its leader",
-        r"Seen of 1 \(keeper-0\): candidate from 06:53:06\.935",
+        r"06:53:06\.728 keeper-1: loses its leader",
+        r"Seen of keeper-0: candidate from 06:53:06\.935",
     ),
     "consul-journal-one-apart": (r"10\.19\.0\.182:8300 \(infra-consul27\) becomes leader \(term 2173\)",),
     "dledger-votes-refused": (
@@ -102,8 +102,8 @@ SAID = {
         r"Sentinel_2_log: chooses 10\.9\.0\.89:6379 to take over",
     ),
     "nomad-steps-down": (
-        r"10\.7\.0\.3:4647 \(nomad-002\) led \(term not known\) until 19:39:22\.292: it gave up for want of a quorum",
-        r"10\.7\.0\.1:4647 \(nomad-001\): asks for votes for term 5",
+        r"nomad-002 led \(term not known\) until 19:39:22\.292: it gave up for want of a quorum",
+        r"nomad-001: asks for votes for term 5",
     ),
     "zk-slow-disk-any-name": (
         r"the disk takes 3\.9 s to make entries durable",
@@ -130,7 +130,7 @@ SAID = {
         r"06:02:11 rmq-controller-nobody: broker 1 of b0 is silent for too long",
         r"no replica can become master of b0 \(2 times, to 06:02:16\)",
     ),
-    "zk-compose-three": (r"13:22:13\.401 3 \(zoo3_1\) becomes leader \(epoch 1\)", r"1 \(zoo1_1\) follows"),
+    "zk-compose-three": (r"13:22:13\.401 zoo3_1 becomes leader \(epoch 1\)", r"zoo1_1 follows"),
     "zk-confluent-layout": (r"No leader for 60\.2 s", r"cannot reach server 5 for elections at zk-4\.zk-headless:3888"),
     "zk-follower-loses-leader": (
         r"09:49:48\.747 0 .*loses its leader: java\.io\.EOFException",
@@ -204,7 +204,7 @@ SAID = {
     "talos-prefixed-learner": (
         r"1 cluster, 1 replica group",
         r"192\.168\.7\.12 is 69fe75323e12bbbb of 8138989705480001",
-        r"09:46:29\.425 .*member 69fe75323e12bbbb at https://192\.168\.7\.12:2380 is added to the cluster as a learner",
+        r"09:46:29\.425 .*member 192\.168\.7\.12 at https://192\.168\.7\.12:2380 is added to the cluster as a learner",
         r"a change of members is refused: learner is not ready \(13 times, to 09:58:29\.438\)",
     ),
     "zk-brackets-eaten": (
@@ -220,9 +220,9 @@ SAID = {
         r"as candidate, hears server 2, which is LEADING, vote for server 2",
     ),
     "zk-warnings-of-two": (
-        r"10:00:05\.120 1 \(zk1\): cannot reach server 3 for elections at zk3/10\.7\.0\.13:3888",
-        r"10:02:30\.240 1 \(zk1\) and 2 \(zk2\): loses its leader",
-        r"2 \(zk2\): breaks off with learner one that it does not name",
+        r"10:00:05\.120 zk1: cannot reach server 3 for elections at zk3/10\.7\.0\.13:3888",
+        r"10:02:30\.240 zk1 and zk2: loses its leader",
+        r"zk2: breaks off with learner one that it does not name",
     ),
     "zk-leader-cannot-bind": (
         r"wins an election and cannot lead: it cannot listen for the others at "
@@ -230,8 +230,8 @@ SAID = {
     ),
     "consul-output-key": (r"asks for votes for term 588", r"asks for votes for term 589"),
     "etcd-leader-and-asker": (
-        r"04:05:10\.500 b2b2b2b2b2b2b2b2 \(issue-part-2\): asks for votes for term 71",
-        r"04:05:12\.910 a1a1a1a1a1a1a1a1 \(issue-part-1\) led \(term 70\).* it heard of a larger term",
+        r"04:05:10\.500 issue-part-2: asks for votes for term 71",
+        r"04:05:12\.910 issue-part-1 leads no longer: it heard of a larger term",
     ),
     "kraft-votes-rejected": (r"rejected the vote that 6 asks for in epoch 12", r"No line says who became leader"),
     "redis-cluster-letters": (
@@ -254,7 +254,7 @@ SAID = {
     ),
     "vault-unknown-term": (
         r"led \(term not known\) until 04:17:39\.602: .* No line shows a leader for 23\.1 s\.",
-        r"vlt-0\.vlt-internal:8201 \(vlt-0\): asks for votes for term 19",
+        r"vlt-0: asks for votes for term 19",
     ),
     "zk-smaller-id": (r"1 \(zk\): has a smaller id than server 2, and waits for that one to connect",),
 }
@@ -290,8 +290,7 @@ def test_each_is_answered(
 @pytest.mark.parametrize("layout", sorted(path.name for path in LAYOUTS.iterdir()))
 def test_one_story_is_told_in_any_layout(layout: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = told(capsys, LAYOUTS / layout)
-    assert "No leader for 14.8 s to 19.9 s: a1a1a1a1a1a1a1a1" in answer
-    assert "had died" in answer
+    assert re.search(r"No leader for 14\.8 s to 19\.9 s: (a1a1a1a1a1a1a1a1 \()?[\w-]+\W+term \d+\) died", answer)
 
 
 def test_a_run_over_logs_without_a_role_says_what_their_lines_say(
