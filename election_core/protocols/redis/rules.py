@@ -18,7 +18,6 @@ from election_replay.election_core.judge.availability import common_coverage
 from election_replay.election_core.judge.clock import Clocks, Moment
 from election_replay.election_core.judge.coverage import (
     counted,
-    coverage,
     regression_coverage,
     same_term_coverage,
     summed,
@@ -592,8 +591,8 @@ def _coverage(group: Group, found: Sequence[Finding]) -> Iterator[RuleCoverage]:
     yield regression_coverage(group, RuleId.TERM_REGRESSION)
     voters = {(grant.voter, grant.term) for grant in group.of(VoteGranted)}
     yield counted(group, RuleId.DOUBLE_VOTE, found, len(voters))
-    lost = sum(1 for finding in found if finding.rule == RuleId.POSSIBLE_DATA_LOSS)
-    yield coverage(group, RuleId.POSSIBLE_DATA_LOSS, max(len(group.tenures) - 1 - lost, 0), lost)
+    why = "the keys that a master came back without may have been deleted by clients"
+    yield counted(group, RuleId.POSSIBLE_DATA_LOSS, found, len(group.tenures) - 1, why)
     without = [finding for finding in found if finding.rule == RuleId.LEADERLESS]
     storms = sum(1 for finding in found if finding.rule == RuleId.ELECTION_STORM)
     outside = sum(1 for finding in without if finding.scope == Scope.NO_MAJORITY)
