@@ -75,7 +75,7 @@ def test_a_kind_that_nobody_reads_is_a_sign_of_life() -> None:
     unread = {kind for kind in set(KINDS) - INTERESTING - told - FLOODS - signs if f'"{kind}"' not in worlds}
     assert unread == {
         TICK,
-        *("RC_FAILED_OVER", "RC_HANDED", "RC_MIGRATES", "RD_ASKS_NEW", "RD_HANDED"),
+        *("RC_FAILED_OVER", "RC_HANDED", "RD_ASKS_NEW", "RD_HANDED"),
         *("SN_END", "SN_FIX", "ZK_LEADER_STOPPING"),
         *("META_SNAPSHOT_EPOCHS", "META_SNAPSHOT_LEDGER", "META_SNAPSHOT_STORE", "META_SNAPSHOT_TERM"),
     }
