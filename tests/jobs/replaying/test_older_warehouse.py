@@ -58,7 +58,7 @@ def test_an_older_warehouse_is_read_checked_and_gone_on_with(local: LocalEngine,
     """What is published stays readable without a night; the night after it is that of a new warehouse."""
     zone, both = tmp_path / "zone", [Warehouse(str(tmp_path / name)) for name in ("new", "old")]
     shutil.copytree(corpora / RUN / "nodes", zone / "killed" / "nodes")
-    late = zone / "killed" / "nodes" / "n2"
+    late = zone / "killed" / "nodes" / "n0"
     late.rename(tmp_path / "late")
     for warehouse in both:
         night(local, zone, warehouse)
