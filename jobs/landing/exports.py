@@ -130,7 +130,7 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
     sample = lines[:SAMPLE]
     if _GLUED.search(beginning):
         lines, changed = [part for line in lines for part in _GLUED.split(line)], True
-    stamped = [line for line in sample if stamp(line) is not None]
+    stamped = with_times(sample)
     if margin := margin_of(stamped):
         lines, changed = [line.removeprefix(margin) for line in lines], True
         sample = lines[:SAMPLE]
@@ -150,14 +150,14 @@ def restored(text: str) -> tuple[list[str], list[str]]:
     lines = (text_of_page(text) if is_page(text[:LOOKED_AT]) else text.replace(NO_BREAK, " ")).splitlines()
     if any(map(is_quotation, lines[:SAMPLE])):
         lines = [_QUOTED.sub("", line) for line in lines]
-    for taken_off in (_of_span, _of_row, _of_letter):
-        dated = [line for line in lines[:SAMPLE] if stamp(line) is not None]
+    dated = with_times(lines[:SAMPLE])
+    for taken_off, how in _TAKEN_OFF.items():
         found = sum(taken_off(line) is not None for line in dated)
         if 2 * found > len(dated) or (found and taken_off is _of_span):
             lines = [line if (inner := taken_off(line)) is None else inner for line in lines]
-            assumed.append(_TAKEN_OFF[taken_off])
-    is_log = any(stamp(line) is not None for line in lines[:SAMPLE])  # nodes.conf of Redis, say, is none
-    for broken, joined in ((words_within, rejoined), (width, unbroken)) if is_log else ():
+            dated = with_times(lines[:SAMPLE])
+            assumed.append(how)
+    for broken, joined in ((words_within, rejoined), (width, unbroken)) if dated else ():  # nodes.conf has no times
         if columns := broken(lines[:SAMPLE]):
             lines = joined(lines, columns)
             assumed.append(f"its lines are broken at {columns} columns: they are joined")
@@ -166,6 +166,11 @@ def restored(text: str) -> tuple[list[str], list[str]]:
         lines = [_GERMAN.sub(r"\1\4-\3-\2 ", line) for line in lines]
         assumed.append("its dates are read as day.month.year")
     return lines, assumed
+
+
+def with_times(lines: Sequence[str]) -> list[str]:
+    """Return the lines that have a time."""
+    return [line for line in lines if stamp(line) is not None]
 
 
 def _of_span(line: str) -> str | None:
@@ -270,7 +275,7 @@ def texts_in(row: Mapping[str, Any]) -> list[str]:
     """Return the lines that somebody pasted into a message; none unless several of them say when they were written."""
     text = next((value for name in TEXTS if isinstance(value := row.get(name), str)), "")
     lines = html.unescape(text).splitlines()
-    return lines if sum(stamp(line) is not None for line in lines) > 1 else []
+    return lines if len(with_times(lines)) > 1 else []
 
 
 def holds_a_line(row: Mapping[str, Any]) -> bool:

@@ -41,17 +41,13 @@ class Log:
     first: float | None = None
     last: float = 0.0
 
-    def takes(self, lines: Iterable[bytes]) -> "Log":
-        """Take more lines, and return the log."""
-        for line in lines:
-            self.lines.append(line)
-            if (written := stamp(line[:400].decode("utf-8", "replace"))) is None:
-                continue
-            now = seconds(written)
-            self.first, self.last = now if self.first is None else self.first, max(self.last, now)
-            self.dated.add(line)
-            self.shapes.add(_VALUE.sub(b"9", line[:_SHAPE_BYTES]))
-        return self
+    def goes_on_with(self, section: "Log") -> None:
+        """Take a section of the file that is of this log."""
+        self.lines += section.lines
+        self.dated |= section.dated
+        self.shapes |= section.shapes
+        self.first = section.first if self.first is None else self.first
+        self.last = max(self.last, section.last)
 
     def is_another(self, section: "Log", *, several: bool) -> bool:
         """Return True if a section that stands behind this log, where time has gone back, is another log. ``several``:
@@ -66,15 +62,28 @@ class Log:
         return ALIKE * alike <= len(section.shapes) if begins else not alike and len(section.dated) >= FEWEST_OTHERS
 
 
+def log_of(lines: Iterable[bytes]) -> Log:
+    """Return a log with these lines."""
+    log = Log()
+    for line in lines:
+        log.lines.append(line)
+        if (written := stamp(line[:400].decode("utf-8", "replace"))) is None:
+            continue
+        now = seconds(written)
+        log.first, log.last = now if log.first is None else log.first, max(log.last, now)
+        log.dated.add(line)
+        log.shapes.add(_VALUE.sub(b"9", line[:_SHAPE_BYTES]))
+    return log
+
+
 def logs_in(sections: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
     """Return the lines of each log of one process; ``sections`` are the lines of its file, cut where time goes back."""
     logs: list[Log] = []
-    for lines in sections:
-        section = Log().takes(lines)
+    for section in map(log_of, sections):
         several = len(logs) > 1
         same = next((log for log in reversed(logs) if not log.is_another(section, several=several)), None)
         if same is None:
             logs.append(section)
         else:
-            same.takes(lines)
+            same.goes_on_with(section)
     return [log.lines for log in logs]
