@@ -26,9 +26,10 @@ def by_host(sentence: str, members: Collection[Row], *, finding: bool = False) -
         node, host = member["node"], member["source_node"]
         opaque = OPAQUE.fullmatch(node)
         if host and hosts[host] == 1 and node != host and (node[:SHORT] if opaque else node) in sentence:
+            alone = host.replace("\\", r"\\")  # a folder may be named a\g<, which re.sub would take for a group
             known = rf"(?<![\w.:-]){f'{node[:SHORT]}(?:{node[SHORT:]})?' if opaque else re.escape(node)}"
-            sentence = re.sub(rf"{known} \({re.escape(host)}, ", f"{host} (", sentence)
-            sentence = re.sub(rf"{known} \({re.escape(host)}\)", host, sentence)
+            sentence = re.sub(rf"{known} \({re.escape(host)}, ", f"{alone} (", sentence)
+            sentence = re.sub(rf"{known} \({re.escape(host)}\)", alone, sentence)
             if nodes[node] == 1 and (finding or opaque):
-                sentence = re.sub(rf"{known}(?![\w.:-]\w){LOSES if node.isdigit() else ''}", host, sentence)
+                sentence = re.sub(rf"{known}(?![\w.:-]\w){LOSES if node.isdigit() else ''}", alone, sentence)
     return sentence
