@@ -29,6 +29,7 @@ from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.led_between import covers
 from election_replay.election_core.model.facts import (
+    Candidacy,
     Committed,
     ContactLost,
     LastHeard,
@@ -154,6 +155,8 @@ class QuorumTracker:
         self._own_losses: dict[tuple[str, int | None], list[QuorumLost]] = {}
         for loss in group.of(QuorumLost):
             self._own_losses.setdefault((loss.source_node, loss.term), []).append(loss)
+        won = (fact for fact in group.of(Candidacy) if fact.outcome == "won")
+        self._supporters = {(fact.node, fact.term): fact.voters for fact in won}
         self._committed: dict[tuple[str, int | None], list[Committed | VotersStated]] = {}
         changed = (stated for stated in group.of(VotersStated) if stated.voters is not None)
         commits: list[Committed | VotersStated] = [*group.of(Committed), *changed]
@@ -337,7 +340,7 @@ class QuorumTracker:
             came = any(
                 role.leader == tenure.node for role in self._group.roles_of(source, tenure.end.by)[len(before) :]
             )
-            if before and before[-1].role == DOWN and not came:
+            if before and before[-1].role == DOWN and not came and not self._supported(tenure, before[-1]):
                 yield FollowerLost(before[-1].node or source, since(before[-1]), since(before[-1]), ended=True)
             elif before:
                 yield from self._ended_meanwhile(source, tenure)
@@ -426,12 +429,17 @@ class QuorumTracker:
         """Yield the members that were down when a leader began, until their next start."""
         for source in sorted(self._sources - {tenure.source}):
             before = self._group.roles_of(source, tenure.begin.by)
-            if before and before[-1].role == DOWN:
+            if before and before[-1].role == DOWN and not self._supported(tenure, before[-1]):
                 down = since(before[-1])
                 if source not in self._quiet:  # while its process runs it has a line within that time
                     down = replace(down, by=min(down.by, down.at + SILENCE))
                 left = FollowerLost(before[-1].node or source, down, down, ended=True)
                 yield FollowerAbsence(left, until(before[-1]) or tenure.end)
+
+    def _supported(self, tenure: Tenure, down: Role) -> bool:
+        """Return True when a leader was elected by a member that would be down then: that one's lines are of another
+        process, or its clock was set."""
+        return (down.node or down.source_node) in self._supporters.get((tenure.node, tenure.term), ())
 
     def _absences(self, roles: Sequence[Role], tenure: Tenure) -> Iterator[FollowerAbsence]:
         """Yield the times in which a member did not follow, as far as the leader surely led on after them."""
