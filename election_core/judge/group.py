@@ -343,7 +343,7 @@ def _end_of(ordered: list[Fact]) -> Moment:
 
 def _last_word(fact: Fact) -> tuple[int, str, int]:
     """Return (earliest time, source, latest time) of a fact's last sign of life, or of its beginning."""
-    if isinstance(fact, Alive) and fact.until is not None and fact.until_by is not None:
+    if isinstance(fact, Alive | Written) and fact.until is not None and fact.until_by is not None:
         return fact.until, fact.source_node, fact.until_by
     return fact.since, fact.source_node, fact.since_by
 

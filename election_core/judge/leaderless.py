@@ -339,7 +339,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
         return _End(end, end, tenure)
     widest = clocks.widest
     near = heard.between(
-        tenure.node, end.at - Timeout.LAST_HEARTBEAT.us - widest, (target.by if log_stops else end.by) + widest
+        tenure.node, end.at - Timeout.LAST_HEARTBEAT.us - widest, UNBOUNDED if log_stops else end.by + widest
     )
     late = -Timeout.LAST_HEARTBEAT.us
     relevant = [m for m in near if clocks.elapsed(end, m)[1] > late and clocks.elapsed(m, target)[1] > 0]
@@ -347,7 +347,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
         relevant = [moment for moment in relevant if not clocks.surely_before(end, moment)]
     over = target if log_stops else Moment(end.by, end.by, end.source)
     relevant = [moment for moment in relevant if not _followed_again(group, tenure, moment, over)]
-    if log_stops and not _missed_when_its_log_stops(clocks, end, relevant):
+    if log_stops and not (relevant and _missed_when_its_log_stops(clocks, end, near)):
         return _End(end, target, tenure)
     # A member that lost the leader surely before another one heard of it was only cut off.
     still_heard = [word for word in relevant if not any(clocks.surely_before(word, other) for other in relevant)]
@@ -380,9 +380,9 @@ def _followed_again(group: Group, tenure: Tenure, moment: Moment, over: Moment) 
 
 
 def _missed_when_its_log_stops(clocks: Clocks, end: Moment, heard: Sequence[Moment]) -> bool:
-    """Return True when others last heard of a member about when its log stops, and not after that."""
+    """Return True when others last heard of a member about when its log stops, and never after that."""
     last_line = Moment(end.at, end.at, end.source)
-    return bool(heard) and all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
+    return all(clocks.elapsed(last_line, moment)[0] <= SILENCE for moment in heard)
 
 
 def _surely_nobody_led(group: Group, gap: Gap) -> bool:

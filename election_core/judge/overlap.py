@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from election_replay.election_core.judge.clock import Clocks, Moment
+from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.coverage import counted
 from election_replay.election_core.judge.group import Group, Tenure
 from election_replay.election_core.model.catalogue import DEFINITE, POSSIBLE, RuleId
@@ -23,13 +23,15 @@ from election_replay.election_core.model.rows import Finding, RuleCoverage
 @dataclass(frozen=True, slots=True)
 class Overlap:
     """Two tenures that overlap, by ``least`` to ``most`` us of true time. ``asleep`` is the part in us in which the
-    stale leader's log is silent: it was frozen, or its lines are missing."""
+    stale leader's log is silent: it was frozen, or its lines are missing. ``unseen``: only other lines of its process
+    follow the newer one's begin, the log in which it tells its roles ends before."""
 
     stale: Tenure
     newer: Tenure
     least: int
     most: int
     asleep: int
+    unseen: bool = False
 
     @property
     def awake_least(self) -> int:
@@ -43,8 +45,8 @@ class Overlap:
 
     @property
     def certainty(self) -> str:
-        """POSSIBLE if the stale leader's log is silent and shows no role later: it may have been restarted."""
-        return POSSIBLE if self.frozen and self.stale.ends_with_its_process else DEFINITE
+        """POSSIBLE if the stale leader's log shows no role later, and is silent: it may have been restarted."""
+        return POSSIBLE if self.unseen or (self.frozen and self.stale.ends_with_its_process) else DEFINITE
 
 
 def overlaps(group: Group) -> Iterator[Overlap]:
@@ -55,7 +57,18 @@ def overlaps(group: Group) -> Iterator[Overlap]:
         stale, newer = (tenure, other) if tenure.term <= other.term else (other, tenure)
         least, most = at_once(group.clocks, stale, newer)
         if most > 0:
-            yield Overlap(stale, newer, max(least, 0), most, min(_asleep(group.clocks, stale, newer), most))
+            shown = max(min(least, _shown(group, stale, newer)), 0)
+            asleep = min(_asleep(group.clocks, stale, newer), most)
+            yield Overlap(stale, newer, shown, most, asleep, unseen=shown <= 0 < least)
+
+
+def _shown(group: Group, stale: Tenure, newer: Tenure) -> int:
+    """Return for how long in us the stale leader's log surely shows that it led after the newer one began. Where no
+    line ends its role, that is at most until the last line in which its log could show that."""
+    written = group.written.get(stale.source)
+    if written is None or not stale.ends_with_its_process:
+        return UNBOUNDED
+    return group.clocks.elapsed(newer.begin, written)[0]
 
 
 def _perhaps_at_once(group: Group) -> list[tuple[Tenure, Tenure]]:

@@ -123,6 +123,14 @@ def closings(group: Group) -> set[str | None]:
     return {fact.since_event for fact in group.of(ContactLost) if fact.closed}
 
 
+def _elections_won(group: Group) -> dict[tuple[str, int | None], list[Candidacy]]:
+    won: dict[tuple[str, int | None], list[Candidacy]] = {}
+    for fact in group.of(Candidacy):
+        if fact.outcome == "won":
+            won.setdefault((fact.source_node, fact.term), []).append(fact)
+    return won
+
+
 class QuorumTracker:
     """Until when each leader of a group had its majority; only for protocols in which a majority commits."""
 
@@ -155,8 +163,6 @@ class QuorumTracker:
         self._own_losses: dict[tuple[str, int | None], list[QuorumLost]] = {}
         for loss in group.of(QuorumLost):
             self._own_losses.setdefault((loss.source_node, loss.term), []).append(loss)
-        won = (fact for fact in group.of(Candidacy) if fact.outcome == "won")
-        self._supporters = {(fact.node, fact.term): fact.voters for fact in won}
         self._committed: dict[tuple[str, int | None], list[Committed | VotersStated]] = {}
         changed = (stated for stated in group.of(VotersStated) if stated.voters is not None)
         commits: list[Committed | VotersStated] = [*group.of(Committed), *changed]
@@ -439,7 +445,9 @@ class QuorumTracker:
     def _supported(self, tenure: Tenure, down: Role) -> bool:
         """Return True when a leader was elected by a member that would be down then: that one's lines are of another
         process, or its clock was set."""
-        return (down.node or down.source_node) in self._supporters.get((tenure.node, tenure.term), ())
+        elections = self._group.once(_elections_won).get((tenure.source, tenure.term), ())
+        won = [fact for fact in elections if not self._group.clocks.surely_before(tenure.begin, since(fact))]
+        return bool(won) and (down.node or down.source_node) in won[-1].voters
 
     def _absences(self, roles: Sequence[Role], tenure: Tenure) -> Iterator[FollowerAbsence]:
         """Yield the times in which a member did not follow, as far as the leader surely led on after them."""

@@ -64,7 +64,8 @@ def roots_of_cuts(
         known.update(cut.since_event for cut in found)
         return found
 
-    at_once = [overlap for overlap in overlaps(group) if overlap.least > 0 and overlap.stale.term != overlap.newer.term]
+    seen = (overlap for overlap in overlaps(group) if overlap.least > 0 or overlap.unseen)
+    at_once = [overlap for overlap in seen if overlap.stale.term != overlap.newer.term]
     at_once.sort(key=lambda overlap: (overlap.stale.term, overlap.newer.term))
 
     def of_overlaps(*, frozen: bool) -> dict[Overlap, list[LogCut]]:
@@ -129,12 +130,19 @@ def overlap_with_cuts(group: Group, overlap: Overlap, cuts: list[LogCut], bound:
         group,
         overlap,
         severity,
-        f"{old} and {new} were both master for {between(overlap.least, overlap.most)}; {why}.",
+        f"{old} and {new} {_together(overlap)}; {why}.",
         cut_evidence,
         key=(stale.node, stale.term, newer.term, stale.source),
         **change_of(group, stale, newer, newer.begin),
         **_measures(cuts),
     )
+
+
+def _together(overlap: Overlap) -> str:
+    if not overlap.unseen:
+        return f"were both master for {between(overlap.least, overlap.most)}"
+    longest = seconds(overlap.most)
+    return f"may both have been master for up to {longest}: the log that shows the role of the stale one ends before"
 
 
 def _measures(cuts: Sequence[LogCut]) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from election_replay.election_core.judge.clock import Moment
 from election_replay.election_core.judge.fates import Fates
-from election_replay.election_core.judge.group import Group, Tenure, since
+from election_replay.election_core.judge.group import SILENT_END, Group, Tenure, since
+from election_replay.election_core.judge.led_between import not_shown
 from election_replay.election_core.judge.outages import leaderless_outage, severity_of
 from election_replay.election_core.judge.wording import between
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, PROVEN
@@ -63,6 +64,9 @@ def _known(end: Moment) -> bool:
 def _unrecorded(group: Group, serving: Tenure, nobody: Decision, elected: Decision | None) -> Finding:
     end = group.end if elected is None else since(elected)
     least, most = group.clocks.elapsed(since(nobody), end)
+    unseen = not_shown(group, nobody.source_node, since(nobody), end) if elected is None else 0
+    if unseen >= SILENT_END:  # one may have been elected behind the log of the controller that found nobody
+        least = max(least - unseen, 0)
     recorded = between(least, most)
     until = ", to the end of the logs" if elected is None else ""
     heard = heard_before(group, serving.node, since(nobody))

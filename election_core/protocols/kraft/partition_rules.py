@@ -188,9 +188,8 @@ def _findings(group: Group, unclean: dict[int, UncleanLeader], lost: Sequence[La
     for lack in lost:
         yield _loss_finding(group, lack, elections.get(lack.leader.term))
     for overlap in overlaps(group):
-        least = min(overlap.least, _shown(group, overlap))
-        if overlap.stale.term != overlap.newer.term and least > 0:
-            yield _overlap(group, replace(overlap, least=least))
+        if overlap.stale.term != overlap.newer.term and overlap.least > 0:
+            yield _overlap(group, overlap)
     yield from _cuts(group, {lack.leader.term: lack.commit.index for lack in lost})
 
 
@@ -292,15 +291,6 @@ def _overlap(group: Group, overlap: Overlap) -> Finding:
         certainty=certainty,
         messages_lost=taken or None,
     )
-
-
-def _shown(group: Group, overlap: Overlap) -> int:
-    """Return for how long in us the stale leader's log surely shows that it led after the newer one began. If no line
-    of its state-change.log ends its role, that is at most until the log's last line."""
-    stale, written = overlap.stale, group.written.get(overlap.stale.source)
-    if written is None or not stale.ends_with_its_process:
-        return overlap.least
-    return group.clocks.elapsed(overlap.newer.begin, written)[0]
 
 
 def _cuts(group: Group, committed: dict[int, int]) -> Iterator[Finding]:

@@ -241,6 +241,12 @@ BY_NUMBER = [
     ("rocketmq-dledger/kill-leader-520", 31),
     ("rocketmq-dledger/restarted-leads-533", 7),
     ("rocketmq-dledger/restarted-leads-533", 21),
+    ("other-clusters/rocketmq-500-controllers", 91),
+    ("other-clusters/zookeeper-364-clock-and-twin", 158),
+    ("compound-clusters/embedded-all-ack", 91),
+    ("compound-clusters/many-topics-full-disk", 91),
+    ("rocketmq-acting-master/failover-preonline-clean", 91),
+    ("rocketmq-controller/chaos", 87),
 ]
 """Real runs and cuts that proved more than the whole: what a clock that was set tells, at another time; a leader that
 led on without a quorum, of whose next start the lines are missing; a first leader before which others followed one, by
@@ -259,7 +265,10 @@ it then followed it again in its term; a time without a leader until a status li
 log has no lines; nobody who served to the end of the logs, of which those that would show it end before; a master that was back before name servers registered it; a follower's word
 older than the last sign of its leader; a former term's role beside a later one of the same number; a set without a
 master beyond the stop of all; queues that would be built again behind the end of the file; topics that
-were writable "while a slave acted", behind the end of its log; a death of the former process among the first lines of the next one."""
+were writable "while a slave acted", behind the end of its log; a death of the former process among the first lines of the next one; two masters at once, of
+which only the store and the connections of one have lines then; a voter that was down when it voted, by a process with
+its id; no master on record beyond the end of the controller's log; refused writes beyond the end of all; services of a
+master whose log ends before; a master silent since its log ends, of which others heard again."""
 
 
 @pytest.mark.slow
