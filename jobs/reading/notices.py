@@ -17,7 +17,7 @@ from election_replay.election_core.model.facts import CONTROLLER_GROUP
 from election_replay.election_core.model.timing import MS_PER_SECOND
 from election_replay.jobs.reading.clocks import Clocks
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.words import Row, clock, listed, times
+from election_replay.jobs.reading.words import Row, clock, times
 from election_replay.jobs.runbook import notices
 
 REPEAT_WINDOW = timedelta(minutes=10)
@@ -65,7 +65,7 @@ class Notice:
     def sentence(self, named: Iterable[str]) -> str:
         """Return the entry as a sentence that begins with the names ``named``."""
         often = f" ({times(self.count)}, to {clock(self.until)})" if self.count > 1 else ""
-        return f"{listed(named)}: {self.text}{often}."
+        return f"{', '.join(named)}: {self.text}{often}."
 
 
 def notices_of(

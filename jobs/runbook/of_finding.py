@@ -8,8 +8,9 @@ from datetime import UTC, datetime, timedelta
 from election_replay.election_core.model.catalogue import RuleId
 from election_replay.election_core.model.facts import Fact, MemberAddress
 from election_replay.election_core.model.rows import Finding, Row
+from election_replay.election_core.protocols.redis.kin import is_shard
 from election_replay.jobs.runbook.filling import at, filled, plain
-from election_replay.jobs.runbook.steps import NextSteps, StepRow, steps_for, system_of
+from election_replay.jobs.runbook.steps import REDIS, REDIS_CLUSTER, NextSteps, StepRow, steps_for, system_of
 
 ADDRESS = re.compile(r"([A-Za-z0-9][A-Za-z0-9.-]*):([0-9]+)")
 GROUP_IS_BROKER_NAME = ("acting_master", "broker_identity", "controller", "metadata")
@@ -60,8 +61,15 @@ def is_of_a_wrong_clock(finding: Finding) -> bool:
 
 def next_steps(finding: Finding, cause: str, group: KnownOfGroup) -> tuple[StepRow, ...] | None:
     """Return the next steps for a finding with this cause; ``None`` if there are none."""
-    steps = steps_for(finding.rule, system_of(finding.protocol, finding.replica_group), cause)
+    steps = steps_for(finding.rule, tools_for(finding), cause)
     return steps_of_finding(steps, finding, group) if steps else None
+
+
+def tools_for(finding: Finding) -> str:
+    """Return the system whose tools apply to a finding: no sentinel watches a shard of Redis Cluster."""
+    system = system_of(finding.protocol, finding.replica_group)
+    in_a_cluster = system == REDIS and is_shard(finding.replica_group, finding.nodes)
+    return REDIS_CLUSTER if in_a_cluster else system
 
 
 def steps_of_finding(steps: NextSteps, finding: Finding, group: KnownOfGroup) -> tuple[StepRow, ...]:

@@ -12,6 +12,7 @@ ROCKETMQ = "rocketmq"
 ETCD = "etcd"
 ZOOKEEPER = "zookeeper"
 REDIS = "redis"
+REDIS_CLUSTER = "redis_cluster"
 KAFKA = "kafka"
 ANY = "any"
 """Stands for every system, or for every cause."""
@@ -107,6 +108,7 @@ FILES = {
     ZOOKEEPER: "zookeeper.yaml",
     KAFKA: "kafka.yaml",
     REDIS: "redis.yaml",
+    REDIS_CLUSTER: "redis_cluster.yaml",
     ANY: "anywhere.yaml",
 }
 """The file with the steps of each system."""

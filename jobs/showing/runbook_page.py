@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from election_replay.election_core.dialects import SYSTEMS
 from election_replay.jobs.runbook.rules import catalogue
-from election_replay.jobs.runbook.steps import ANY, CAUSES, all_steps
+from election_replay.jobs.runbook.steps import ANY, CAUSES, REDIS_CLUSTER, all_steps
 from election_replay.jobs.showing.markdown import prose
 
 HEAD = """# Runbook
@@ -19,7 +19,7 @@ RocketMQ 5 (`mqadmin`), etcd 3.5 (`etcdctl`, `etcdutl`), ZooKeeper 3.4 to 3.9 (`
 words) and of Linux; each only looks, but for `mqadmin sendMsgStatus`, which sends ten messages to see whether they are
 taken."""
 
-NAMES = {**{system.name: system.title for system in SYSTEMS}, ANY: "Any system"}
+NAMES = {**{system.name: system.title for system in SYSTEMS}, REDIS_CLUSTER: "Redis Cluster", ANY: "Any system"}
 
 
 def page() -> Iterator[str]:

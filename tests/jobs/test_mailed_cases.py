@@ -221,7 +221,7 @@ SAID = {
     ),
     "zk-warnings-of-two": (
         r"10:00:05\.120 zk1: cannot reach server 3 for elections at zk3/10\.7\.0\.13:3888",
-        r"10:02:30\.240 zk1 and zk2: loses its leader",
+        r"10:02:30\.240 zk1, zk2: loses its leader",
         r"zk2: breaks off with learner one that it does not name",
     ),
     "zk-leader-cannot-bind": (

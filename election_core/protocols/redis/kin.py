@@ -31,12 +31,20 @@ KINDS = frozenset(
 
 CLUSTER_MODE = "cluster"
 SHARD = "shard-"
+CLUSTER_ID = re.compile(r"[0-9a-f]{40}")
+"""The id of a node of a cluster."""
+
 _AT_OWN_ADDRESS = re.compile(r"\bladdr=(\S+)")
 _BY_CLIENT = frozenset({"RD_MASTER", "RD_REPLICA", "RC_MANUAL"})
 _FOLLOWS = frozenset({"RD_CONNECTS", "RD_REPLICA"})
 _COPIES = frozenset({"RD_FULL", "RD_HISTORY"})
 _MAKES = frozenset({"RD_BACKLOG", "RD_PROMOTED"})
 _NAMES_OWN = frozenset({"RC_ID", "RC_NEW_ID", "RC_RESET_ID"})
+
+
+def is_shard(group: str, nodes: Iterable[str]) -> bool:
+    """Return True if a group with these members is a shard of a cluster: sentinels may watch a group of such a name."""
+    return group.startswith(SHARD) and any(CLUSTER_ID.fullmatch(node) for node in nodes)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,6 @@ was frozen: then each sentinel had one or several hundred hellos waiting for it.
 acknowledged.
 """
 
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -31,6 +30,7 @@ from election_replay.election_core.protocols.redis.facts import (
     Refusing,
     SentinelSaid,
 )
+from election_replay.election_core.protocols.redis.kin import CLUSTER_ID
 from election_replay.election_core.protocols.redis.sentinel_log import DOWN
 from election_replay.election_core.protocols.redis.server_log import (
     ASKS,
@@ -54,7 +54,6 @@ process still accepts, and receives all that waits on its connections at once wh
 LIKE_HELD_BACK = 0.12
 """The relative difference between a hello and the measured ones: names and addresses are in it."""
 OF_CLIENTS = "they include client writes, and no line says whether those were acknowledged"
-_CLUSTER_ID = re.compile(r"[0-9a-f]{40}")
 SENTINELS_UNKNOWN = 5
 """The number of sentinels assumed where no sentinel's log is there; a larger one makes the verdict more cautious."""
 
@@ -71,7 +70,7 @@ def silent_for(group: Group, word: SentinelSaid) -> int:
 
 def sentinels_of(group: Group) -> int:
     """Return how many sentinels watch the group; 0 in a cluster, which has none, and whose servers print their ids."""
-    if any(tenure.node and _CLUSTER_ID.fullmatch(tenure.node) for tenure in group.tenures) and not any(
+    if any(tenure.node and CLUSTER_ID.fullmatch(tenure.node) for tenure in group.tenures) and not any(
         word.message == DOWN for word in group.of(SentinelSaid)
     ):
         return 0

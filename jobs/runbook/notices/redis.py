@@ -10,7 +10,7 @@ ALWAYS = {
     "SN_RESET": "forgets the replicas and sentinels of {replica_group}",
     "SN_TILT": "its timer was late, or its clock was set: for 30 s it detects nothing",
     "RC_CANNOT": "does not take over: {result}",
-    "RC_STATE": "says that the state of the cluster is {result}",
+    "RC_STATE": "sees the cluster in the state {result}",
     "RC_COLLISION": "had one epoch with {peer}, and takes {term}",
     "RC_RESET_ID": "",
 }

@@ -26,6 +26,7 @@ from election_replay.jobs.runbook.steps import (
 )
 from election_replay.jobs.runbook.texts import text_of
 from election_replay.jobs.showing.rules_page import judged_in
+from tests.jobs.tables import finding
 
 KNOWN = {
     "mqadmin": {
@@ -50,7 +51,7 @@ KNOWN = {
     "etcdctl": {"endpoint status", "endpoint health", "endpoint hashkv", "member list", "alarm list", "snapshot save"},
     "words": {"srvr", "mntr", "conf"},
     "redis-cli": {"ROLE", "INFO", "CONFIG GET", "SENTINEL MASTER", "SENTINEL SENTINELS", "SENTINEL CKQUORUM"}
-    | {"CLUSTER NODES", "CLUSTER INFO"},
+    | {"CLUSTER NODES", "CLUSTER INFO", "--cluster check"},
     "others": {
         *(
             "zkServer.sh status",
@@ -96,7 +97,7 @@ def test_a_command_is_one_that_its_tool_has(command: str) -> None:
     elif tool == "etcdctl":
         assert " ".join(words[:2]) in KNOWN["etcdctl"]
     elif tool == "redis-cli":
-        asked = re.sub(r"^redis-cli (-h HOST|-p 26379) ", "", command)
+        asked = re.sub(r"^redis-cli (-h HOST |-p 26379 )?", "", command)
         assert any(asked.startswith(known) for known in KNOWN["redis-cli"]), command
     elif tool == "echo":
         assert words[0] in KNOWN["words"]
@@ -142,6 +143,20 @@ def test_steps_are_three_different_checks_and_one_warning(steps: NextSteps) -> N
 
 def test_controllers_on_jraft_have_the_tools_of_rocketmq_and_no_other_raft_has() -> None:
     assert (system_of("raft", "controller"), system_of("raft", "cdf818194e3a8c32")) == (ROCKETMQ, ETCD)
+
+
+@pytest.mark.parametrize(
+    ("group", "node", "asked"),
+    [
+        ("shard-rc-2", "08aa16a133fb0afae13830d7f94742bced213cf2", False),
+        ("shard-rc-2", "10.0.0.1:6379", True),
+        ("orders", "08aa16a133fb0afae13830d7f94742bced213cf2", True),
+    ],
+)
+def test_sentinels_are_asked_where_there_are_some(group: str, node: str, asked: bool) -> None:
+    """A master may be watched by sentinels under a name like that of a shard."""
+    found = finding("f", "LEADERLESS", 0, 1, protocol="redis", replica_group=group, nodes=[node])
+    assert any("SENTINEL" in (step["command"] or "") for step in found["next_steps"]) == asked
 
 
 def test_of_one_rule_system_and_cause_there_is_one() -> None:
