@@ -139,7 +139,8 @@ class Signs(NamedTuple):
 
 class Start(NamedTuple):
     """The start of a process in ``[at, by]``, by the line ``event_id``; its first lines are ``words`` us older at
-    most. Lines from ``since`` on may be its. ``comes_before_work``: it writes no line of ``WORK_KINDS`` before."""
+    most. Lines from ``since`` on may be its. ``comes_before_work``: it writes no line of ``WORK_KINDS`` before.
+    ``only_its_last``: of its lines only the last one is there."""
 
     at: int
     by: int
@@ -147,6 +148,7 @@ class Start(NamedTuple):
     words: int = _BEFORE_MARKER
     since: int | None = None
     comes_before_work: bool = True
+    only_its_last: bool = False
 
 
 @dataclass(slots=True)
@@ -413,6 +415,16 @@ def _backdate_start(start: Start, begins: Sequence[int], over: int | None) -> tu
     return (earliest, last) if earliest <= last else None
 
 
+def _goes_back_to_the_head(mark: Start, segments: Sequence[Segment]) -> bool:
+    """Return True when the lines before the last one of a start, with no other one of it among them, go back to the
+    head of the log without a silence: the others are older than the log, and so is the run."""
+    before = [segment for segment in segments if segment.first < mark.at]
+    if not mark.only_its_last or not before or mark.at - before[0].first > _ONE_START:
+        return False
+    begins = [*(segment.first for segment in before[1:]), mark.at]
+    return all(begin - segment.last < SILENCE for segment, begin in zip(before, begins, strict=True))
+
+
 def _separate_starts(
     marked: list[Start], segments: list[Segment], stops: Sequence[tuple[int, str]], works: Sequence[int]
 ) -> tuple[list[int], list[Start]]:
@@ -430,7 +442,9 @@ def _separate_starts(
         lived += [before.at] if before is not None else []
         found = _backdate_start(mark, pieces, max(lived, default=None))
         first = mark
-        if found is not None:
+        if not lived and _goes_back_to_the_head(mark, segments):
+            first = mark._replace(at=pieces[0], by=min(segments[0].first_by, mark.by))
+        elif found is not None:
             piece = segments[found[1]]
             first = mark._replace(at=piece.first, by=min(piece.first_by, mark.by), since=pieces[found[0]])
         if not begins or begins[-1].at < first.at:
@@ -459,7 +473,7 @@ def _starts(markers: list[tuple[Start, str]]) -> list[Start]:
         together = _BEFORE_MARKER if is_first else _ONE_START
         again = name in seen and start.at > seen[name]
         if not starts or again or over or start.at - starts[-1].at > together:
-            starts.append(start._replace(comes_before_work=False))
+            starts.append(start._replace(comes_before_work=False, only_its_last=kind in LAST_START_KINDS))
             seen, complete = {}, None
         if start.at <= starts[-1].by:  # lines of one moment have no order
             words = min(starts[-1].words, _BEFORE_FIRST_LINE if is_first else start.words)

@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping
 
 from election_replay.election_core.fold.roles import CANDIDATE
 from election_replay.election_core.judge.clock import Moment
-from election_replay.election_core.judge.group import Group, since, until
+from election_replay.election_core.judge.group import Group, since
 from election_replay.election_core.judge.outages import leaderless_outage
 from election_replay.election_core.judge.wording import between, listed
 from election_replay.election_core.model.catalogue import DEFINITE, INFO, POSSIBLE, WARNING
-from election_replay.election_core.model.facts import Alive, LastHeard, Role
+from election_replay.election_core.model.facts import LastHeard, Role, Written
 from election_replay.election_core.model.measures import Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import Timeout
@@ -68,11 +68,13 @@ def _tells_of_a_leader(role: Role) -> bool:
 
 
 def _searches(group: Group) -> Mapping[str, tuple[Moment, Moment]]:
-    """Return {member: (begin of its first search for a leader, its last sign)}."""
-    last_signs = {life.source_node: until(life) for life in group.of(Alive)}
+    """Return {member: (begin of its first search for a leader, its last line)}, as far as its log could show one."""
+    of_several_files = {fact.source_node for fact in group.of(Written)}
     found = dict[str, tuple[Moment, Moment]]()
     for role in group.roles:
-        name, last = role.who, last_signs.get(role.source_node)
-        if role.role == CANDIDATE and last is not None:
-            found.setdefault(name, (since(role), last))
+        first, ran = (moments.get(role.source_node) for moments in (group.begun, group.ran))
+        last = group.written.get(role.source_node) if role.source_node in of_several_files else ran
+        if role.role == CANDIDATE and first is not None and last is not None:
+            searched = since(role) if group.clocks.elapsed(first, since(role))[1] >= 0 else first
+            found.setdefault(role.who, (searched, last))
     return dict(sorted(found.items()))

@@ -238,7 +238,7 @@ class QuorumTracker:
         alike = [
             loss
             for loss in found
-            if elapsed(loss.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, loss.latest)[1]
+            if loss is first or elapsed(loss.earliest, first.latest)[1] >= 0 <= elapsed(first.earliest, loss.latest)[1]
         ]
         in_time = [loss for loss in alike if not (loss.closed and self._had_left(left, loss.earliest))] or alike
         earliest = min((loss.earliest for loss in in_time), key=lambda moment: elapsed(moment, target)[1])

@@ -804,6 +804,8 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
     then = services.until_served(gap.before, gap.after)
     long = gap.least > _normal_gap(group)
     doubt = long and _should_have_acted(group, gap)
+    only_its_log = gap.after is None and gap.before.end_cause == SILENT and not long  # nobody had to act yet
+    sure = gap.least > 0 and not doubt and not only_its_log and _others_tell(group, gap)
     if doubt:
         then += "; another member should have acted meanwhile, and its log does not say whether it did"
     return outage(
@@ -812,7 +814,7 @@ def _gap_finding(group: Group, services: _Services, gap: Gap, rule: RuleId, caus
         (gap.before.source, gap.begin.at // SECOND),
         (gap.least, gap.most),
         severity=WARNING if long and not gap.planned and not doubt else INFO,
-        certainty=DEFINITE if gap.least > 0 and not doubt and _others_tell(group, gap) else POSSIBLE,
+        certainty=DEFINITE if sure else POSSIBLE,
         nodes=[gap.before.node, gap.after.node if gap.after else None],
         when=(gap.begin.at, gap.end.at if gap.after else None),
         summary=f"{loss} for {between(gap.least, gap.most)}: {services.described(gap.before)} {ended}, {then}.",

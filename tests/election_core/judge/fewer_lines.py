@@ -9,12 +9,13 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from election_replay.election_core.fold.process_runs import SETTING, START_KINDS
 from election_replay.election_core.fold.roles import DIED, DOWN, LEADER, STOPPED, UNKNOWN
 from election_replay.election_core.judge.leaderless import MAX_INFO_GAP
 from election_replay.election_core.model.catalogue import POSSIBLE
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row, Term
-from election_replay.election_core.model.timing import Timeout
+from election_replay.election_core.model.timing import SECOND, Timeout
 from tests.election_core import story
 
 Lines = Mapping[str, Sequence[story.Seen]]
@@ -166,19 +167,25 @@ def _two_spans(lines: Lines, source: random.Random) -> Cut:
 def _one_file_a_member(lines: Lines, source: random.Random) -> Cut:
     """All that one member printed, as its container's output: the lines of its logs in order of time, in one file; of
     one log in the order in which they were written, also where its clock was set back a little. Beyond that nobody
-    knows in which order several logs were written."""
+    knows in which order several logs were written. Snapshots of its metadata, which others take, stay files."""
     node = source.choice(sorted(lines))
     latest: dict[str, int] = {}
     timed, set_back = [], 0
-    for line in lines[node]:
+    snapshots = [line for line in lines[node] if _is_of_a_snapshot(line)]
+    printed = [line for line in lines[node] if not _is_of_a_snapshot(line)]
+    for line in printed:
         set_back = max(set_back, latest.get(line.stream, line.time) - line.time)
         latest[line.stream] = max(line.time, latest.get(line.stream, line.time))
         timed.append((latest[line.stream], line))
     merged = [_in_file("container.log", line) for _, line in sorted(timed, key=lambda at: at[0])]
     if set_back > Timeout.REORDERED.us and len(latest) > 1:
-        merged = [*lines[node]]
+        merged = printed
     others = {} if source.random() < 0.5 else lines
-    return Cut(f"{node} in one file, {'others too' if others else 'alone'}", {**others, node: merged})
+    return Cut(f"{node} in one file, {'others too' if others else 'alone'}", {**others, node: [*merged, *snapshots]})
+
+
+def _is_of_a_snapshot(line: story.Seen) -> bool:
+    return line.event is not None and line.event.kind.startswith("META_SNAPSHOT")
 
 
 def _in_file(stream: str, line: story.Seen) -> story.Seen:
@@ -189,6 +196,41 @@ _MAKERS: tuple[Callable[[Lines, random.Random], Cut], ...] = (  # a new one come
     *(_without_a_member, _one_member, _no_head, _no_tail, _no_info, _some_lines, _no_stream, _pieces, _one_file),
     *(_last_lines, _two_spans, _one_file_a_member),
 )
+
+
+def _around_a_start(lines: Lines, source: random.Random) -> Cut:
+    """The head or the tail is missing from some seconds before or after a start on, of all members or of one."""
+    starts = sorted({line.time for of in lines.values() for line in of if line.event and line.event.kind in _STARTS})
+    at = source.choice(starts) if starts else _moment(lines, source)
+    at += source.choice([-15, -5, -1, 0, 1, 5, 15, 40]) * SECOND
+    only, head = _of_all_or_one(lines, source), source.random() < 0.5
+    how = f"{only or 'all'} {'from' if head else 'until'} {at}, around a start"
+    return _some_of(lines, how, lambda line: line.time >= at if head else line.time < at, only)
+
+
+_STARTS = START_KINDS - {SETTING}
+_TOGETHER: tuple[tuple[Callable[[Lines, random.Random], Cut], ...], ...] = (
+    (_without_a_member, _no_head, _no_info),
+    (_around_a_start,),
+    (_without_a_member, _around_a_start),
+    (_one_file, _without_a_member),
+    (_around_a_start, _no_stream),
+    (_no_head, _no_tail),
+    (_pieces, _without_a_member),
+    (_no_head, _no_info),
+    (_around_a_start, _pieces),
+    (_without_a_member, _no_stream, _no_tail),
+)
+
+
+def combined_cut(lines: Lines, number: int) -> Cut:
+    """Several parts taken away one after the other, or what is around a start, as in tickets."""
+    source, how = random.Random(number * 7919), list[str]()
+    for maker in _TOGETHER[number % len(_TOGETHER)]:
+        made = maker(lines, source) if any(lines.values()) else Cut("nothing is left", lines)
+        lines = made.lines
+        how.append(made.how)
+    return Cut(f"combined cut {number}: {', '.join(how)}", lines)
 
 
 def breaches(whole: Sequence[Row], part: Sequence[Row]) -> Iterator[str]:
