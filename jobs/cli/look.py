@@ -204,7 +204,7 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         "SELECT cluster, source_node, node, list(DISTINCT replica_group ORDER BY replica_group) AS of FROM "
         "role_intervals WHERE source_node IS NOT NULL GROUP BY ALL ORDER BY ALL"
     ):
-        heard[row["cluster"], row["source_node"]].append(f"{row['node']} of {some(row['of'], GROUPS_SHOWN)}")
+        heard[row["cluster"], row["source_node"]].append(f"member {row['node']} of {some(row['of'], GROUPS_SHOWN)}")
     inside = inside_envelopes(published)
     yield ""
     yield "Assumed"
@@ -218,7 +218,7 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         named = inside[node.cluster, node.node]
         of_others = [f"{name} is {' and '.join(roles)}" for name in named if (roles := heard[node.cluster, name])]
         nodes = "1 node" if len(named) == 1 else f"{len(named)} nodes"
-        says = f"its logs: {signs}" if signs else f"its lines name {nodes}: {'; '.join(of_others)}"
+        says = f"by its lines {signs}" if signs else f"its lines name {nodes}: {'; '.join(of_others)}"
         yield f"    {node.node}: {files}, by {node.by}; {says if signs or of_others else 'no role in its logs'}"
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
     yield from otherwise(done)

@@ -203,7 +203,7 @@ SAID = {
     "small-removed-member": (r"learns that its cluster removed it, and ends",),
     "talos-prefixed-learner": (
         r"1 cluster, 1 replica group",
-        r"192\.168\.7\.12 is 69fe75323e12bbbb of 8138989705480001",
+        r"192\.168\.7\.12 is member 69fe75323e12bbbb of 8138989705480001",
         r"09:46:29\.425 .*member 192\.168\.7\.12 at https://192\.168\.7\.12:2380 is added to the cluster as a learner",
         r"a change of members is refused: learner is not ready \(13 times, to 09:58:29\.438\)",
     ),

@@ -66,7 +66,7 @@ def test_members_one_after_the_other_are_told_apart(
     assert main(["look", "-"]) == 0
     answer = capsys.readouterr().out
     for node in ("master-0", "master-1", "master-2"):
-        assert f"    {node}: 1 file, by folder {node}; its logs: " in answer
+        assert f"    {node}: 1 file, by folder {node}; by its lines member " in answer
     assert "No leader for 14.8 s to 19.9 s" in answer
 
 
