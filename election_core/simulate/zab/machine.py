@@ -573,7 +573,7 @@ def _on_ping(turn: _Turn) -> None:
     turn.wait(PING, turn.member.rules.tick_ms // 2)
     for name, learner in state.learners:
         if turn.now_ms - learner.heard_ms > turn.member.rules.sync_ms and learner.synced:
-            _drop(turn, name)
+            _drop(turn, name, "SocketTimeoutException: Read timed out")
         elif learner.synced:
             turn.send(name, Proposal(learner.session, state.log, state.committed))
     synced = _in_sync(turn)
@@ -587,8 +587,9 @@ def _in_sync(turn: _Turn) -> tuple[str, ...]:
     return tuple(sorted((turn.member.name, *synced)))
 
 
-def _drop(turn: _Turn, name: str) -> None:
-    """Close the connection to a learner, or note that it was closed."""
+def _drop(turn: _Turn, name: str, why: str = "EOFException") -> None:
+    """Close the connection to a silent learner, or note that a learner closed it (``LearnerHandler#run``)."""
+    turn.say("ZK_LEARNER_ERROR", by="learner handler", peer=name, exception=why)
     turn.send(name, Bye(dict(turn.state.learners)[name].session))
     turn.change(learners=tuple(entry for entry in turn.state.learners if entry[0] != name))
 

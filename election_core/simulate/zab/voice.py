@@ -39,6 +39,7 @@ _PLACES: Mapping[str, tuple[str, str]] = {
     "ZK_SYNC_RECEIVED": (_PEER, "Learner@565"),
     "ZK_TRUNCATED": (_PEER, "Learner@618"),
     "ZK_PROPOSAL_GAP": (_PEER, "Follower@169"),
+    "ZK_LEARNER_ERROR": ("LearnerHandler-/{peer}:48238", "LearnerHandler@719"),
     "ZK_LEADER_LOST": (_PEER, "Follower@128"),
     "ZK_ROLE_END": (_PEER, "Follower@286"),
     "ZK_TO_LOOKING": (_PEER, "QuorumPeer@1585"),
@@ -50,6 +51,7 @@ _LEVELS = {
     **dict.fromkeys(("ZK_PEER_LOST", "ZK_LEADER_LOST", "ZK_TO_LOOKING", "ZK_PROPOSAL_GAP", "ZK_TRUNCATED"), "WARN"),
     "ZK_ROLE_ERROR": "WARN",
     "ZK_EPOCH_REFUSED": "ERROR",
+    "ZK_LEARNER_ERROR": "ERROR",
 }
 
 Lines = list[tuple[str, str, str]]
@@ -158,13 +160,14 @@ _PRINTED: Mapping[str, Callable[[str, Values], Printed]] = {
     "ZK_TRUNCATED": _zxid,
     "ZK_PROPOSAL_GAP": lambda _, values: ({}, (f"{values['zxid']:x}", "1")),
     "ZK_LEADER_LOST": _nothing,
+    "ZK_LEARNER_ERROR": _nothing,
     "ZK_PEER_LOST": lambda node, values: ({"peer": SIDS[values["peer"]], "node": SIDS[node]}, ()),
 }
 """The columns of a text, and the values of its places without a column; as they are said where nothing is here."""
 
 
 def _exception(kind: str, values: Values) -> str | None:
-    if kind == "ZK_LEADER_LOST":
+    if kind in ("ZK_LEADER_LOST", "ZK_LEARNER_ERROR"):
         package = "java.net" if values["exception"].startswith("Socket") else "java.io"
         return f"{package}.{values['exception']}"
     if kind == "ZK_ROLE_ERROR":
