@@ -11,6 +11,6 @@ field of an event. The way of the data is *fold per node, judge per group*:
 RULES_VERSION = "19"
 """Version of the rules; changes whenever the same events may lead to other verdicts."""
 
-FACTS_VERSION = "10"
+FACTS_VERSION = "11"
 """Version of the facts. Those of another one are not read: they are made anew from the events. It grows with every
 change of a kind's name or fields, which need not change a rule."""

@@ -69,6 +69,10 @@ ONCE = [
     ("dledger-wild-clocks", 207),
     ("dledger-wild-clocks", 208),
     ("raft-wild-clocks", 239),
+    ("controller-wild-clocks", 8),
+    ("controller-wild-clocks", 17),
+    ("controller-wild-clocks", 18),
+    ("controller-wild-clocks", 264),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
@@ -80,7 +84,7 @@ again, which shows that a clock was set; a leader that slept as long as one wait
 soon as it woke; what a leader committed after the last line that calls it so; a leader elected again in its term, which
 ties the clocks of its followers; two clocks put back alike, taken for right behind that; a clock that one of two others
 contradicts first, and the other one by more; a follower that was cut off shortly before its leader died; a message that came between two lives
-of its sender, by a clock that was set meanwhile."""
+of its sender, by a clock that was set meanwhile; a master whose clock was set forward, whose epoch its slaves read."""
 
 DOUBTED = [
     ("dledger-wild-clocks", 60),
@@ -104,6 +108,11 @@ second that its log prints."""
 @pytest.mark.parametrize(("name", "seed"), [*FEW, *ONCE, *MOVED])
 def test_nothing_false_is_told_of_a_wild_world(name: str, seed: int) -> None:
     assert not [breach for breach in audited_world(name, seed) if breach.kind == FALSE]
+
+
+def test_an_outage_begins_when_a_leader_heard_from_its_followers_last() -> None:
+    """A leader that hears nobody, while they hear it, gives up ten seconds later, and they know nothing before."""
+    assert not [breach for breach in audited_world("zab-wild-faults", 78) if breach.check == "bounds"]
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from election_replay.election_core.judge.printed_times import PrintedTimes
 from election_replay.election_core.model.facts import Alive, ContactLost, Fact, Role
 from election_replay.election_core.protocols.controller.checks import ELECTED
 from election_replay.election_core.protocols.controller.controller_log import SET_CHANGED
-from election_replay.election_core.protocols.controller.facts import Decision, RegisterCode
+from election_replay.election_core.protocols.controller.facts import Decision, EpochRead, RegisterCode
 
 PROTOCOL = "controller"
 FIRST_EPOCH = 1
@@ -48,6 +48,7 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
             yield Message(cause, since(fact))
     yield from _asked_by_masters(facts)
     yield from _added_after_following(facts)
+    yield from _read_after_begin(facts)
     yield from _closed_by_deaths(facts)
 
 
@@ -107,6 +108,29 @@ def _added_after_following(facts: Sequence[Fact]) -> Iterator[Message]:
         if len(added) == len(came.get(key, ())) and len(masters[key[0]] - {None}) == 1:
             for cause, effect in zip(sorted(came[key]), added, strict=True):
                 yield Message(cause, effect)
+
+
+def _read_after_begin(facts: Sequence[Fact]) -> Iterator[Message]:
+    """Yield pairs from a master's begin to the first time that a slave reads its epoch in a record of epochs.
+
+    Source: ``AutoSwitchHAService#changeToMaster`` writes the epoch into its record, after "Begin to change to master";
+    ``AutoSwitchHAClient#doTruncate`` prints the record that the master sent. Pairs are made only for an epoch of one
+    master, whose log has it in a smaller epoch before: the begin itself may be missing from one that starts later.
+    """
+    begun: dict[int, list[Role]] = {}
+    smallest: dict[str, int] = {}
+    for fact in facts:
+        if isinstance(fact, Role) and fact.protocol == PROTOCOL and fact.term is not None:
+            smallest[fact.source_node] = min(smallest.get(fact.source_node, fact.term), fact.term)
+            if fact.role == LEADER:
+                begun.setdefault(fact.term, []).append(fact)
+    for fact in facts:
+        roles = begun.get(fact.term, []) if isinstance(fact, EpochRead) else []
+        first = min(roles, key=lambda role: (role.since, role.ordinal), default=None)
+        if first is None or len({role.source_node for role in roles}) > 1 or first.cause != "elected":
+            continue
+        if smallest[first.source_node] < (first.term or 0):
+            yield Message(since(first), since(fact))
 
 
 def _added(facts: Sequence[Fact]) -> dict[tuple[int, str], list[Moment]]:

@@ -62,6 +62,15 @@ class RegisterCode(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class EpochRead(Fact):
+    """The broker, a slave, read for the first time that its master's record of epochs goes up to the epoch ``term``."""
+
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("term",)
+
+    term: int
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class MasterReady(Fact):
     """The broker had finished its change to master of the epoch ``term``."""
 

@@ -328,6 +328,8 @@ class BrokerLog:
 
     def _on_master_epochs(self, event: FoldEvent) -> None:
         self._comparison.master, self._comparison.replica = event.epoch_entries, None
+        if event.epoch_entries:
+            self.following.read(event.epoch_entries[-1][0], event)
 
     def _on_local_epochs(self, event: FoldEvent) -> None:
         self._comparison.replica, self._comparison.common = event.epoch_entries, None

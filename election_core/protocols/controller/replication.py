@@ -14,7 +14,7 @@ from election_replay.election_core.fold.process_runs import Incarnation, incarna
 from election_replay.election_core.fold.roles import FOLLOWER, UNKNOWN, Step
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.fold_event import FoldEvent
-from election_replay.election_core.protocols.controller.facts import SlaveStuck
+from election_replay.election_core.protocols.controller.facts import EpochRead, SlaveStuck
 
 STUCK = "replication_stuck"
 """The cause of the role UNKNOWN of a slave that has nothing in common with its master."""
@@ -38,6 +38,11 @@ class Replication:
 
     _done: list[Tries] = field(default_factory=list)
     _failed: list[FoldEvent] = field(default_factory=list)
+    _epochs: dict[int, FoldEvent] = field(default_factory=dict)
+
+    def read(self, epoch: int, event: FoldEvent) -> None:
+        """Take that the record of a master goes up to ``epoch``; the first line of each epoch counts."""
+        self._epochs.setdefault(epoch, event)
 
     def failed(self, event: FoldEvent) -> None:
         """Take a failed try: no point in common, or a cut that did not work."""
@@ -61,7 +66,9 @@ class Replication:
                 yield Tries(tuple(of_life), until if over else None)
 
     def facts(self, emit: FactWriter) -> Iterator[Fact]:
-        """Yield a ``SlaveStuck`` fact for each row of failed tries."""
+        """Yield a ``SlaveStuck`` fact for each row of failed tries, and an ``EpochRead`` for each epoch of a master."""
+        for term, event in self._epochs.items():
+            yield EpochRead(*emit.at(event), term=term)
         for tries in self.stuck(emit.incarnations):
             first = tries.failed[0]
             nothing_in_common = any(event.kind == "HA_CLIENT_NO_POINT" for event in tries.failed)
