@@ -12,7 +12,7 @@ from datetime import date
 from itertools import chain
 from pathlib import Path
 
-from election_replay.election_core.model.inventory import Inventory, InventoryRow
+from election_replay.election_core.model.inventory import NO_ENTRY, Inventory, InventoryRow
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.land import Landing, land
@@ -40,6 +40,7 @@ from election_replay.jobs.reading.kinship import (
     namesakes,
     repeated_files,
     set_back,
+    sources_of_files,
     sources_of_several,
     spans_of_files,
 )
@@ -117,7 +118,8 @@ def landed_and_judged(
 ) -> tuple[list[Landing], Replay]:
     """Land files into a new warehouse, and judge them."""
     landings = [land(engine, part.files, part.root, warehouse, config) for part in parts if part.files]
-    return landings, replay_with_kin(engine, warehouse, config.inventoried())
+    lost = {file.path for part in parts for file in part.files if file.order_lost}
+    return landings, replay_with_kin(engine, warehouse, config.inventoried(), lost)
 
 
 def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path) -> list[InferredLayout]:
@@ -175,13 +177,16 @@ def together(
     return read_together(layout, nodes, names) if nodes else layout
 
 
-def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) -> Replay:
-    """Judge what was landed; once more, with the groups found, if a log does not say its group but other logs do."""
+def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory, lost: Collection[str] = ()) -> Replay:
+    """Judge what was landed; once more, with the groups found, if a log does not say its group but other logs do, and
+    where the lines of the files ``lost`` do not stand as they were written."""
     done = replay(engine, warehouse, inventory, settings="the defaults")
     kin = groups_by_kinship(Published(warehouse)) if done.run_id else {}
-    if not kin:
+    unsure = sources_of_files(Published(warehouse), lost) if done.run_id and lost else []
+    if not kin and not unsure:
         return done
     listed = {source: InventoryRow(group) for source, group in kin.items()} | dict(inventory.listed)
+    listed |= {source: replace(listed.get(source, NO_ENTRY), order_lost=True) for source in unsure}
     return replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
 
 

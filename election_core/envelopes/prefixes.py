@@ -109,14 +109,33 @@ def _cri(line: str) -> Opened | None:
     )
 
 
-_FLUENT_BIT = re.compile(r"[\w.*/-]{1,255}: \[(\d{9,10})(?:\.(\d{1,9}))?, (\{.*\})\]\Z", re.ASCII | re.DOTALL)
+_FLUENT_BIT = re.compile(r"(?P<tag>[\w.*/-]{1,255}): \[(\d{9,10})(?:\.(\d{1,9}))?, (\{.*\})\]\Z", re.ASCII | re.DOTALL)
 
 
 def _fluent_bit(line: str) -> Opened | None:
     found = _FLUENT_BIT.match(line)
     if found is None:
         return None
-    return Opened(found[3], time=int(found[1]) * 1_000_000 + int((found[2] or "")[:6].ljust(6, "0")))
+    time = int(found[2]) * 1_000_000 + int((found[3] or "")[:6].ljust(6, "0"))
+    return Opened(found[4], *of_tag(found["tag"]), time=time)
+
+
+_FLUENTD = pattern(rf"(?P<time>{_RFC_3339})\t(?P<tag>[\w.*/-]{{1,255}})\t(?=\{{)")
+
+
+def _fluentd(line: str) -> Opened | None:
+    found = _FLUENTD(line)
+    return found and Opened(found["text"], *of_tag(found["tag"]), time=instant(found["time"]))
+
+
+_OF_CONTAINER = re.compile(r".*\bcontainers[./]([^_/]+)_[^_/]+_([^_/]+)-[\da-f]+(?:\.log)?\Z", re.ASCII)
+"""``kube.var.log.containers.POD_NAMESPACE_CONTAINER-ID.log``: the tag is the path below which kubelet links a log."""
+
+
+def of_tag(tag: str) -> tuple[str | None, str | None]:
+    """Return the pod and the container that a tag of Fluentd or Fluent Bit names."""
+    found = _OF_CONTAINER.match(tag)
+    return (found[1], found[2]) if found else (None, None)
 
 
 _LOGCLI = pattern(rf"(?P<time>{_RFC_3339})[ \t]\{{(?P<labels>[^{{}}]*)\}}[ \t]?")
@@ -228,7 +247,7 @@ def _host(line: str) -> Opened | None:
 
 PREFIXES = (
     Envelope("cri", _cri),
-    Envelope("fluentd file", _plain(rf"(?P<time>{_RFC_3339})\t[\w.*/-]{{1,255}}\t(?=\{{)")),
+    Envelope("fluentd file", _fluentd),
     Envelope("fluent bit file", _fluent_bit),
     Envelope("logcli", _logcli),
     Envelope(

@@ -33,7 +33,7 @@ from election_replay.election_core.model.catalogue import (
     RuleId,
     finding_id,
 )
-from election_replay.election_core.model.facts import Alive, Fact, LogCut, Written
+from election_replay.election_core.model.facts import Alive, Fact, LogCut, OrderLost, Written
 from election_replay.election_core.model.facts import Role as RoleFact
 from election_replay.election_core.model.measures import Fate, Unit
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, Term
@@ -44,6 +44,9 @@ CONTRADICTS = "This verdict contradicts itself"
 
 UNDECIDABLE = "the verdict contradicts itself"
 """The reason why a rule with a doubted finding could not be judged."""
+
+ORDER_LOST = "lines of {} do not stand as they were written"
+"""The reason where the order of the lines is lost."""
 
 ENDED = frozenset({Fate.DIED, Fate.STOPPED, Fate.REMOVED})
 """Fates of a former leader that exclude that it still led when the next one began."""
@@ -425,22 +428,38 @@ def consistent(rows: Iterable[Row], facts: Sequence[Fact], clocks: Clocks) -> li
     found = contradictions(every, facts, clocks)
     if not found:
         return every
-    doubted = {breach.finding.finding_id: breach for breach in reversed(found) if breach.finding is not None}
-    sure = [
-        row for row in every if isinstance(row, Finding) and row.finding_id in doubted and row.certainty != POSSIBLE
-    ]
+    doubted = {
+        breach.finding.finding_id: f"{UNDECIDABLE} ({breach.says})"
+        for breach in reversed(found)
+        if breach.finding is not None
+    }
     faults = {row.finding_id: row for row in (_fault(breach, facts[0]) for breach in found)}
-    return [*(_doubted(row, doubted, sure) for row in every), *(faults[key] for key in sorted(faults))]
+    return [*_doubted(every, doubted, UNDECIDABLE), *(faults[key] for key in sorted(faults))]
 
 
-def _doubted(row: Row, doubted: Mapping[str, Contradiction], sure: Sequence[Finding]) -> Row:
-    """Return a row; a doubted finding becomes possible, and coverage counts ``sure`` ones as undecidable."""
+def in_lost_order(rows: Iterable[Row], facts: Iterable[Fact]) -> list[Row]:
+    """Return the rows of a group; none of its findings is sure where the order of a source's lines is lost."""
+    every = list(rows)
+    sources = sorted({fact.source_node for fact in facts if isinstance(fact, OrderLost)})
+    why = ORDER_LOST.format(", ".join(sources))
+    sure = [row for row in every if isinstance(row, Finding) and row.certainty != POSSIBLE] if sources else []
+    return _doubted(every, {row.finding_id: why for row in sure if row.rule != RuleId.NOT_JUDGED}, why)
+
+
+def _doubted(rows: Sequence[Row], doubted: Mapping[str, str], why: str) -> list[Row]:
+    """Return rows; findings that are ``doubted``, each for a reason, become possible; coverage counts them as
+    undecidable for the reason ``why``."""
+    sure = [row for row in rows if isinstance(row, Finding) and row.finding_id in doubted and row.certainty != POSSIBLE]
+    return [_in_doubt(row, doubted, sure, why) for row in rows]
+
+
+def _in_doubt(row: Row, doubted: Mapping[str, str], sure: Sequence[Finding], undecidable: str) -> Row:
     if isinstance(row, Finding) and row.finding_id in doubted:
         return replace(
             row,
             certainty=POSSIBLE,
             severity=WARNING if row.severity == CRITICAL else row.severity,
-            summary=f"Undecidable, as {UNDECIDABLE} ({doubted[row.finding_id].says}): {row.summary}",
+            summary=f"Undecidable, as {doubted[row.finding_id]}: {row.summary}",
             duration_min_ms=row.duration_min_ms and 0,
             overlap_min_ms=row.overlap_min_ms and 0,
         )
@@ -448,7 +467,7 @@ def _doubted(row: Row, doubted: Mapping[str, Contradiction], sure: Sequence[Find
         times = sum(1 for each in sure if (each.protocol, each.rule) == (row.protocol, row.rule))
         taken = min(times, row.violates)
         if taken:
-            why = "; ".join(filter(None, (row.why_undecidable, UNDECIDABLE)))
+            why = "; ".join(filter(None, (row.why_undecidable, undecidable)))
             return replace(row, violates=row.violates - taken, undecidable=row.undecidable + taken, why_undecidable=why)
     return row
 

@@ -126,6 +126,11 @@ class QuietLog(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class OrderLost(Fact):
+    """The source's lines do not stand as they were written: what rests on their order is not sure."""
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class LastHeard(Fact):
     """The source last heard of ``node`` in ``[since, since_by]``: after that ``node`` was gone or cut off."""
 

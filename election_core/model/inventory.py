@@ -9,10 +9,12 @@ from election_replay.election_core.model.timing import TimingRule
 
 @dataclass(frozen=True, slots=True)
 class InventoryRow:
-    """The group and member of a source by the inventory; they count only where the log does not show them."""
+    """The group and member of a source by the inventory; they count only where the log does not show them.
+    ``order_lost``: its lines do not stand as they were written."""
 
     replica_group: str | None = None
     member: str | None = None
+    order_lost: bool = False
 
 
 NO_ENTRY = InventoryRow()

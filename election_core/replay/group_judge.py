@@ -7,7 +7,7 @@ from itertools import groupby
 from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.judge.clock_skew import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.judge.common_time import CommonTime, as_logged, stepped_over
-from election_replay.election_core.judge.consistency import consistent
+from election_replay.election_core.judge.consistency import consistent, in_lost_order
 from election_replay.election_core.judge.printed_times import stepped
 from election_replay.election_core.judge.quiescent import (
     FIRST_END,
@@ -69,12 +69,13 @@ def _depends_on_ends(row: Row) -> bool:
 def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
     """Return all rows of one group, with its logs as they end, and the common times of events of wrong clocks. Clocks
     belong to machines, not to protocols: bounds from one protocol's messages hold for all."""
+    of_group = [*facts]
     by_protocol = sorted(
-        duplicate_logs.deduplicate_logs(mixed_logs.split_members(facts)), key=lambda fact: fact.protocol
+        duplicate_logs.deduplicate_logs(mixed_logs.split_members(of_group)), key=lambda fact: fact.protocol
     )
     in_order = _InCommonTime.of(by_protocol)
     rows: Iterable[Row] = downgrade_refusals_of_followers(in_order.rows())
-    rows = consistent(with_roots(rows), in_order.facts, in_order.clocks)
+    rows = in_lost_order(consistent(with_roots(rows), in_order.facts, in_order.clocks), of_group)
     return [*mixed_logs.join_members(rows, by_protocol)], in_order.times
 
 

@@ -44,7 +44,7 @@ from election_replay.election_core.fold.process_runs import (
 )
 from election_replay.election_core.fold.program_order import ProgramOrder
 from election_replay.election_core.fold.settings import AS_DURATION, PrintedSettings
-from election_replay.election_core.model.facts import Alive, Fact, Written
+from election_replay.election_core.model.facts import Alive, Fact, OrderLost, Written
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.introductions import Introduced
 from election_replay.election_core.model.inventory import NO_ENTRY, InventoryRow
@@ -395,6 +395,7 @@ class SourceLog:
                 try:
                     of_log = list(log.facts(self._of_own_runs(speaker, number, stream), stream))
                     of_log += self._roles_written(speaker, number, stream, of_log)
+                    of_log += self._order_lost(speaker, number, stream, of_log)
                     found.setdefault(protocol, []).extend((stream, fact) for fact in of_log)
                 except Exception as error:  # noqa: BLE001 - the same
                     self.failed[protocol] = error_text(error)
@@ -449,6 +450,12 @@ class SourceLog:
                         *emit.during(None, written.first, written.first_by, None, written.last, written.last_by),
                         stream=stream,
                     )
+
+    def _order_lost(self, speaker: Speaker, number: int, scope: str, facts: Sequence[Fact]) -> Iterator[OrderLost]:
+        """Yield that the order of the lines is lost, for each group that they tell of."""
+        for group in sorted({fact.replica_group for fact in facts}) if self.listed.order_lost else ():
+            emit = speaker.about(group, PROTOCOL_OF[number], scope, lambda _: None)
+            yield OrderLost(*emit.during(None, self.first_seen, self.first_seen, None))
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:
         """Take a line of one of several members also as its own; earlier lines count as the first member's."""

@@ -60,6 +60,7 @@ _TERM = re.compile(
     r"(?i)(?:term|epoch|round)\b\\?[\"'():=]{0,3} ?(?:0x)?(\d{1,18})\b|_TERM\] from \d+ to (\d+)", re.ASCII
 )
 """A term, an epoch or a round, of which the last one in a line is the latest."""
+_NUMBERED = re.compile(r"[ \t]{0,8}(\d{1,7})(?:\t|[:|] ?| )", re.ASCII)
 _LEADING = re.compile(r"[\d.,:TZ/+-]*", re.ASCII)
 _INDENTED = re.compile(r"\s+(?:at |\.\.\. )")
 
@@ -114,7 +115,11 @@ def term_in(line: str) -> float | None:
 
 
 def sorted_as_texts(lines: Sequence[str]) -> bool:
-    """Return True when lines stand in the order of their letters, and the order of their times would not do that."""
+    """Return True when lines stand in the order of their letters, and the order of their times would not do that;
+    numbers of lines before them, as of ``cat -n``, are not of their letters."""
+    numbers = [int(number[1]) for line in lines if (number := _NUMBERED.match(line))]
+    if len(numbers) == len(lines) and all(before < after for before, after in pairwise(numbers)):
+        lines = [_NUMBERED.sub("", line, count=1) for line in lines]
     if len(lines) < FEWEST_SORTED or any(after < before for before, after in pairwise(lines)):
         return False
     if 2 * len({begun[0] for line in lines if (begun := _LEADING.match(line))}) > len(lines):
@@ -223,7 +228,8 @@ def in_order(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:
         files=[file for file in layout.files if file.path not in turned],
         read_otherwise=[*layout.read_otherwise, *sorted((file.path, how) for file, (how, _) in found)],
     )
-    yield InferredLayout(str(into), [written(file, zone, into, turn) for file, (_, turn) in found], [])
+    files = [replace(written(file, zone, into, turn), order_lost=turn is by_time) for file, (_, turn) in found]
+    yield InferredLayout(str(into), files, [])
 
 
 def disorder(file: LogFile, zone: LandingZone) -> tuple[str, Turn] | None:

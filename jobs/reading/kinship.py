@@ -7,6 +7,7 @@ sentinels may call different masters by one name.
 """
 
 from collections import defaultdict
+from collections.abc import Collection
 from datetime import datetime
 
 from election_replay.election_core.fold.identity import UNIDENTIFIED
@@ -145,6 +146,15 @@ def spans_of_files(published: Published) -> dict[tuple[str, str], list[tuple[str
         about = row["stream"], row["source_file"], row["since"], row["until"], row["starts"]
         found[row["cluster"], row["source_node"]].append(about)
     return found
+
+
+def sources_of_files(published: Published, paths: Collection[str]) -> list[tuple[str, str]]:
+    """Return the sources, as (cluster, source), that have lines in these files."""
+    rows = published.rows(
+        "SELECT DISTINCT cluster, source_node FROM events WHERE list_contains(?, source_file) ORDER BY ALL",
+        [sorted(paths)],
+    )
+    return [(row["cluster"], row["source_node"]) for row in rows]
 
 
 def sentinels_apart(published: Published) -> dict[tuple[str, str], list[list[str]]]:

@@ -19,6 +19,7 @@ from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.landing.inferred_layout import infer_layout
 from election_replay.jobs.landing.processes import SEPARATE as OF_REDIS
 from election_replay.jobs.landing.regrouping import SEPARATE, TOGETHER, clusters_in
+from election_replay.jobs.landing.reversed_files import SORTED
 from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.settings.config import Config
@@ -489,6 +490,19 @@ def test_all_logs_of_one_process_in_one_file_show_no_clock_that_was_set(
         looked, found = told(local, tmp_path / name, tmp_path / f"w-{name}")
         assert not [line for line in found if "CLOCK_SKEW" in line], name
         assert any("one behind the other" in how for _, how in looked.read_otherwise)
+
+
+def test_nothing_is_sure_in_logs_that_were_sorted_as_texts(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+    """As by ``sort -u``: the order within one time is lost, and with it where a clock was set."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for node, path in logs_of(corpora / "zookeeper/chaos-372"):
+        (folder / f"{node}.log").write_text("\n".join(sorted(set(path.read_text().splitlines()))) + "\n")
+    looked, found = told(local, folder, tmp_path / "w")
+    assert {how for _, how in looked.read_otherwise} == {SORTED}
+    findings = [json.loads(line) for line in found if '"rule"' in line]
+    assert findings
+    assert {row["certainty"] for row in findings} == {"possible"}
 
 
 def test_redis_servers_and_sentinels_in_one_file_are_read_apart(

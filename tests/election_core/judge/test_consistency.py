@@ -1,10 +1,11 @@
 """Rows that cannot all be true: each check sees its breach, real verdicts have none, and a breach is told as ours."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from election_replay.election_core.judge.consistency import (
     consistent,
     contradictions,
 )
-from election_replay.election_core.model.facts import Fact
+from election_replay.election_core.model.facts import Fact, OrderLost
 from election_replay.election_core.model.measures import Fate
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, Term
 from election_replay.election_core.model.timing import SECOND
@@ -220,6 +221,32 @@ def test_a_finding_that_contradicts_itself_is_doubted_and_told(corpora: Path, mo
     assert split.undecidable == was["SPLIT_BRAIN_OVERLAP"].undecidable + 1
     changed_rows = [row for row in judged if row not in rows]
     assert changed_rows == [doubted, split, told]
+
+
+def test_nothing_is_sure_where_the_order_of_a_log_is_lost(corpora: Path) -> None:
+    """As of ``sort -u``: what is found is said as possible, and coverage counts it as undecidable."""
+    rows, facts = of_group(corpora / CUT)
+    first = facts[0]
+    lost = OrderLost(*_header(first))
+    judged = [*group_judge.rows_of_group([*facts, lost])]
+    of_rows, of_judged = ([row for row in each if isinstance(row, Finding)] for each in (rows, judged))
+    assert len(of_rows) == len(of_judged)
+    assert {row.certainty for row in of_judged if row.rule != "NOT_JUDGED"} == {"possible"}
+    assert all(not row.overlap_min_ms and row.severity != "critical" for row in of_judged)
+    before, doubted = finding(rows, "SPLIT_BRAIN_OVERLAP"), finding(judged, "SPLIT_BRAIN_OVERLAP")
+    assert doubted.summary == f"Undecidable, as lines of {first.source_node} do not stand as they were written: " + (
+        before.summary
+    )
+    sure = [row for row in of_rows if row.certainty != "possible"]
+    for row in judged:
+        if isinstance(row, RuleCoverage):
+            assert row.violates == 0 or (row.protocol, row.rule) not in {(each.protocol, each.rule) for each in sure}
+
+
+def _header(fact: Fact) -> tuple[Any, ...]:
+    """The fields that all facts have, of a time without an end."""
+    names = [field.name for field in fields(OrderLost)]
+    return tuple(getattr(fact, name) if name not in ("until", "until_by", "until_event") else None for name in names)
 
 
 def test_what_no_finding_says_is_told_and_doubts_none(corpora: Path) -> None:

@@ -141,3 +141,11 @@ def test_lines_that_begin_with_a_time_of_microseconds_are_not_sorted_as_texts() 
     inside = ("13:28:19.146 # b", "13:28:19.146 # a") * 10
     lines = [f"1795699.{number:06} cache-1 redis[8]: 8:X 26 Nov 2026 {text}" for number, text in enumerate(inside)]
     assert not sorted_as_texts(lines)
+
+
+def test_numbers_before_lines_are_not_the_order_of_their_letters() -> None:
+    """``cat -n`` writes them in columns: sorted as texts they stand as they were written."""
+    clock_put_back = [*(f"2026-03-01 10:00:{at:02} INFO main - {at % 3}" for at in [*range(30, 50), *range(20, 40)])]
+    assert not sorted_as_texts([f"{number:6}\t{line}" for number, line in enumerate(clock_put_back, 1)])
+    of_redis = sorted(f"12:{role} 01 Mar 2026 10:00:0{at}.000 * line" for role in "MS" for at in range(7))
+    assert sorted_as_texts([f"{number:6}\t{line}" for number, line in enumerate(of_redis, 1)])
