@@ -7,7 +7,7 @@ import html
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from election_replay.jobs.landing.written_times import stamp
 
@@ -32,9 +32,17 @@ RARE = 20
 NO_BREAK = "\xa0"
 """The space that pages and documents hold where a line must not be broken."""
 
+FEWEST_PAGES = 3
+"""So many lines with the number of a page make a text of pages."""
+
+AROUND = 4
+"""So many lines, at most, stand at the end or the beginning of each page besides its number."""
+
+_PAGE_NUMBER = re.compile(r"(?i)(?:\b(?:page|seite)|\u7b2c) ?\d{1,4}\b|\s*-? ?\d{1,4} ?/ ?\d{1,4} ?-?\s*\Z")
 _PAGE = re.compile(r"(?i)\s*(?:<!doctype html|<html\b|<pre\b|<body\b|<div\b|<code\b)")
 _BREAK = re.compile(r"(?i)<br ?/?>(?!\n)|</(?:p|pre|div|li|tr|h\d)>(?!\s*\n|\s*</)")
 """The tags that end a line, where it does not end anyway."""
+_NUMBER = re.compile(r"\d+")
 _TAG = re.compile(r"</?[A-Za-z!][^<>\n]{0,400}>")
 
 
@@ -115,6 +123,24 @@ def rejoined(lines: Sequence[str], widest: int) -> list[str]:
         else:
             found.append(line)
     return found
+
+
+def without_page_ends(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a text of pages, as of a PDF, without what stands at the end and the beginning of each page:
+    its number, and lines that stand near most numbers; all lines of any other text."""
+    numbers = [at for at, line in enumerate(lines) if _PAGE_NUMBER.search(line) and stamp(line) is None]
+    if len(numbers) < FEWEST_PAGES:
+        return [*lines]
+    near = [range(max(0, at - AROUND), min(len(lines), at + AROUND + 1)) for at in numbers]
+    common = Counter(shape for places in near for shape in {_NUMBER.sub("9", lines[at]) for at in places})
+    ends = {shape for shape, pages in common.items() if 2 * pages > len(numbers)} | {""}
+    taken = {
+        at
+        for places, number in zip(near, numbers, strict=True)
+        for side in (range(number, places.stop), range(number, places.start - 1, -1))
+        for at in takewhile(lambda at: _NUMBER.sub("9", lines[at]) in ends and stamp(lines[at]) is None, side)
+    }
+    return [line for at, line in enumerate(lines) if at not in taken]
 
 
 def is_page(beginning: str) -> bool:

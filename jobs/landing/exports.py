@@ -12,16 +12,27 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from election_replay.election_core.dialects import speaker_of
 from election_replay.election_core.envelopes.model import Broken
 from election_replay.election_core.envelopes.objects import opened
 from election_replay.election_core.model import digits
 from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import Blocks, head
-from election_replay.jobs.landing.copied import NO_BREAK, is_page, rejoined, text_of_page, unbroken, width, words_within
+from election_replay.jobs.landing.copied import (
+    NO_BREAK,
+    is_page,
+    rejoined,
+    text_of_page,
+    unbroken,
+    width,
+    without_page_ends,
+    words_within,
+)
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, is_text, open_landing
 from election_replay.jobs.landing.pasted import DUMPED, members_of
 from election_replay.jobs.landing.recognising import of_kubernetes
@@ -38,18 +49,21 @@ TEXTS = ("message", "_raw", "@message", "line", "log", "msg", "body", "content",
 TIMES = ("@timestamp", "_time", "timestamp", "time", "date")
 NODES = (
     *("kubernetes.pod.name", "kubernetes.pod_name", "pod", "podname", "pod_name", "container.name", "host.name"),
-    *("host.hostname", "hostname", "host", "node", "instance", "@logstream", "logstreamname"),
+    *("host.hostname", "hostname", "host", "node", "instance", "@logstream", "logstreamname", "source"),
 )
 """The names, in small letters, of columns that hold the line, its time and its node; the first that is there counts."""
 
 SAMPLE = 2_000
 """How many lines are looked at to tell whether a screen broke them, and whether their times have a year and a day."""
 
+FEW = 50
+"""A column that holds the nodes of a cluster has fewer values than this."""
+
 SEVERAL = 20
 """How many objects are looked at to tell whether they hold lines."""
 
 _PRETTY = re.compile(r"(?:\ufeff)?\s*(?:\[\s*[\[{]|\{[ \t\r]*\n\s*\")")
-_HEADING = re.compile(r'\ufeff?"?[@_A-Za-z][\w.@ ]{0,60}"?(?:[,;\t]"?[@_A-Za-z][\w.@ ]{0,60}"?){1,60}\r?\n')
+_HEADING = re.compile(r'\ufeff?"?(?:@|[^\W\d])[\w.@ ]{0,60}"?(?:[,;\t]"?(?:@|[^\W\d])[\w.@ ]{0,60}"?){1,60}\r?\n')
 _MARKDOWN = re.compile(r"^\|(?:[^|\n]{1,80}\|){2,60}[ \t]*\r?\n\|(?:[ \t]*:?-{2,}:?[ \t]*\|){2,60}", re.MULTILINE)
 _MARGIN = re.compile(r"(?:[ \t]|[>|] )*")
 _QUOTED = re.compile(r"[ \t]{0,4}(?:>[ \t]?)+")
@@ -157,6 +171,9 @@ def restored(text: str) -> tuple[list[str], list[str]]:
             lines = [line if (inner := taken_off(line)) is None else inner for line in lines]
             dated = with_times(lines[:SAMPLE])
             assumed.append(how)
+    if dated and len(whole := without_page_ends(lines)) < len(lines):
+        lines = whole
+        assumed.append("its pages are joined")
     for broken, joined in ((words_within, rejoined), (width, unbroken)) if dated else ():  # nodes.conf has no times
         if columns := broken(lines[:SAMPLE]):
             lines = joined(lines, columns)
@@ -189,6 +206,7 @@ def _of_letter(line: str) -> str | None:
     return plain if plain != line else None
 
 
+_NODE = re.compile(r"[A-Za-z][\w.-]{0,80}", re.ASCII)
 _ONLY_A_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?")
 _TAKEN_OFF: Mapping[Callable[[str], str | None], str] = {
     _of_span: "its lines are spans of code",
@@ -215,9 +233,34 @@ def is_json(beginning: str) -> bool:
 
 def is_table(beginning: str) -> bool:
     """Return True when a text begins with names of columns, or holds a Markdown table, and a column has a name of
-    :data:`TEXTS`."""
+    :data:`TEXTS` or holds lines of a known system."""
     first = _HEADING.match(beginning) or _MARKDOWN.search(beginning)
-    return first is not None and any(name in TEXTS for name in names_of(first[0].partition("\n")[0]))
+    if first is None:
+        return False
+    names = names_of(first[0].partition("\n")[0])
+    return any(name in TEXTS for name in names) or "message" in by_content(names, beginning, len(names))
+
+
+def by_content(names: Sequence[str], text: str, columns: int) -> list[str]:
+    """Return the names of columns of a table in any language: ``message`` for the one that holds lines of a known
+    system, ``host`` for the one that holds a few names, where no name is known."""
+    rows = [row for row in islice(raw_rows(text), 1, SAMPLE) if any(row)]
+    if any(name in TEXTS for name in names) or not rows or any(len(row) != columns for row in rows[:-1]):
+        return [*names]
+    values = [*zip(*(row for row in rows if len(row) == columns), strict=True)]
+    found = [*names]
+    of_lines = (at for at, column in enumerate(values) if 2 * sum(map(is_known_line, column)) > len(column))
+    if (at := next(of_lines, None)) is not None:
+        found[at] = "message"
+        few = (at for at, column in enumerate(values) if 1 < len({*column}) < FEW and all(map(_NODE.fullmatch, column)))
+        if not any(name in NODES for name in names) and (at := next(few, None)) is not None:
+            found[at] = "host"
+    return found
+
+
+def is_known_line(text: str) -> bool:
+    """Return True when a text begins a record of a known system."""
+    return speaker_of(text) is not None
 
 
 def names_of(heading: str) -> list[str]:
@@ -239,15 +282,20 @@ def separator(heading: str) -> str:
 
 def rows_of_table(text: str) -> Iterator[Mapping[str, Any]]:
     """Return the rows of a table, each as values by the names of its columns."""
-    if not _HEADING.match(text) and (found := _MARKDOWN.search(text)):
-        columns = names_of(found[0].partition("\n")[0])
-        lines = text[found.end() :].splitlines()
-        return (dict(zip(columns, cells(line), strict=False)) for line in lines if line.startswith("|"))
-    heading = text.partition("\n")[0]
-    csv.field_size_limit(LARGEST)
-    rows = csv.reader(io.StringIO(text), delimiter=separator(heading))
-    names = [name.strip().lower() for name in next(rows)]
+    rows = raw_rows(text)
+    heading = [name.strip().lower() for name in next(rows)]
+    names = by_content(heading, text, len(heading))
     return (dict(zip(names, row, strict=False)) for row in rows if row)
+
+
+def raw_rows(text: str) -> Iterator[list[str]]:
+    """Yield the cells of each row of a table, those of its heading first."""
+    if not _HEADING.match(text) and (found := _MARKDOWN.search(text)):
+        yield cells(found[0].partition("\n")[0])
+        yield from (cells(line) for line in text[found.end() :].splitlines() if line.startswith("|"))
+        return
+    csv.field_size_limit(LARGEST)
+    yield from csv.reader(io.StringIO(text), delimiter=separator(text.partition("\n")[0]))
 
 
 def lines_of_json(text: str) -> list[str] | None:
@@ -330,7 +378,8 @@ def as_line(row: Mapping[str, Any]) -> str:
     text = next((by_name[name] for name in TEXTS if isinstance(by_name.get(name), str)), None)
     if text is None:
         return json.dumps(dict(row), ensure_ascii=False)
-    node = next((by_name[name] for name in NODES if isinstance(by_name.get(name), str) and by_name[name]), None)
+    nodes = [by_name[name] for name in NODES if isinstance(by_name.get(name), str) and by_name[name]]
+    node = next((name for name in nodes if not name.startswith("/")), None)  # Splunk's source is a file
     time = next((by_name[name] for name in TIMES if usable(by_name.get(name))), None)
     named = {"timestamp": time, "host": node, "message": text}
     return json.dumps({name: value for name, value in named.items() if value is not None}, ensure_ascii=False)
