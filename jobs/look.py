@@ -33,6 +33,7 @@ from election_replay.jobs.landing.regrouping import (
     read_together,
 )
 from election_replay.jobs.landing.reversed_files import in_order
+from election_replay.jobs.landing.shared_files import clusters_apart
 from election_replay.jobs.reading.kinship import (
     groups_by_kinship,
     kinds_of_lines,
@@ -139,18 +140,42 @@ def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path)
     ]
     same, kinds, spans = namesakes(published), kinds_of_lines(published), spans_of_files(published)
     found = [together(part, same, kinds, spans) for part in found]
+    clusters = clusters_of(found, same, spans)
+    if [part.files for part in found] == [part.files for part in parts] and not clusters:
+        return []
+    shared: dict[str, dict[str, str]] = defaultdict(dict)
+    for (name, node), cluster in clusters.items():
+        for _, path, *_ in spans.get((name, node), ()):
+            shared[path][node] = cluster
+    named = [in_clusters(part, clusters) for part in found]
+    return [
+        part
+        for number, layout in enumerate(named)
+        for part in clusters_apart(layout, shared, into / f"clusters-{number}")
+    ]
+
+
+def clusters_of(
+    parts: Sequence[InferredLayout],
+    same: Mapping[str, Mapping[Member, list[str]]],
+    spans: Mapping[Source, Sequence[Span]],
+) -> dict[Source, str]:
+    """Return the cluster of each source where names tell clusters apart; ``same`` and ``spans`` as of
+    :func:`together`. A file whose lines name their nodes is no source itself."""
+    files = [*chain.from_iterable(part.files for part in parts)]
+    spoken = {path for of_source in spans.values() for _, path, *_ in of_source}
+    paths = {file.path for file in files}
+    sources = {(file.cluster, file.source_node) for file in files if file.path not in spoken}
+    sources |= {source for source, of_source in spans.items() if any(path in paths for _, path, *_ in of_source)}
     nodes: dict[str, set[str]] = defaultdict(set)
-    for file in chain.from_iterable(part.files for part in found):
-        nodes[file.cluster].add(file.source_node)
+    for name, node in sources:
+        nodes[name].add(node)
     several = {
         name: [left for of in members.values() if len(left := [node for node in of if node in nodes[name]]) > 1]
         for name, members in same.items()
     }
     words = {name: clusters_in(of, sorted(nodes[name])) for name, of in several.items()}
-    clusters = {(name, node): word or name for name, of in words.items() for node, word in of.items()}
-    if [part.files for part in found] == [part.files for part in parts] and not clusters:
-        return []
-    return [in_clusters(part, clusters) for part in found]
+    return {(name, node): word or name for name, of in words.items() for node, word in of.items()}
 
 
 def together(

@@ -423,6 +423,24 @@ def test_clusters_are_told_from_names_that_differ_by_the_same_words(
     assert {*clusters_in(same, [name for names in same for name in names]).values()} == words
 
 
+def test_two_clusters_whose_lines_stand_in_one_file_are_two(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
+    """As a log store answers that is asked for all hosts: the names of the nodes tell the clusters."""
+    runs = {"blue": corpora / "zookeeper/kill-leader-384", "green": corpora / "zookeeper/pause-leader-384"}
+    lines = [
+        f"{cluster}-{node}  | {line}\n"
+        for cluster, run in runs.items()
+        for node, path in logs_of(run)
+        for line in path.read_text().splitlines()
+    ]
+    (tmp_path / "all.txt").write_text("".join(lines))
+    done, found = told(local, tmp_path / "all.txt", tmp_path / "w")
+    assert {file.cluster for layout in done.layouts for file in layout.files} == {*runs}
+    assert any("2 clusters" in how and "blue, green" in how for _, how in done.read_otherwise)
+    rules = [json.loads(line)["rule"] for line in found if '"rule"' in line]
+    assert "SPLIT_BRAIN_SAME_TERM" not in rules
+    assert rules.count("LEADERLESS") == 1  # the leader that was paused; the one that was killed is replaced in a second
+
+
 def test_two_clusters_with_the_same_ids_side_by_side_are_two(local: LocalEngine, corpora: Path, tmp_path: Path) -> None:
     for cluster, run in (("prod", "kill-leader-384"), ("stage", "isolate-leader-380")):
         as_laid_out(corpora / "zookeeper" / run, tmp_path / "laid-out" / cluster)
