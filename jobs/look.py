@@ -21,7 +21,6 @@ from election_replay.jobs.landing.exports import write_exports
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, infer_layout
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.processes import read_by_process
 from election_replay.jobs.landing.regrouping import (
     Source,
     Span,
@@ -32,7 +31,7 @@ from election_replay.jobs.landing.regrouping import (
     members_apart,
     read_together,
 )
-from election_replay.jobs.landing.reversed_files import in_order
+from election_replay.jobs.landing.rewritten_files import in_order, read_by_process
 from election_replay.jobs.landing.shared_files import clusters_apart
 from election_replay.jobs.reading.kinship import (
     groups_by_kinship,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice
 
 import polars as pl
 
@@ -45,6 +45,7 @@ from election_replay.jobs.landing.lines import lines_of
 from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
 from election_replay.jobs.landing.recognising import telling
+from election_replay.jobs.landing.refusals import SAMPLE, falls
 from election_replay.jobs.landing.understanding import KEPT, Understanding, archive, encoding
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import Row
@@ -52,12 +53,6 @@ from election_replay.jobs.warehouse.data_files import Row
 MOST_SOURCES = 1_000
 """A file that names more nodes and programs is no log of a cluster; lines of further ones are quarantined."""
 
-
-SAMPLE = 500
-"""How many lines are looked at to tell whether times go forwards or back."""
-
-FEWEST_STEPS = 8
-"""Fewer changes of time from line to line tell nothing."""
 
 NEWEST_FIRST = (
     "its lines come with the newest first, and order is what the verdict rests on: none is read; export it with the "
@@ -259,8 +254,7 @@ class Enveloped:
             times += [
                 inner.time for inner in reader.read(number, line) if isinstance(inner, Inner) and inner.time is not None
             ]
-        steps = [later - earlier for earlier, later in pairwise(times) if later != earlier]
-        return len(steps) >= FEWEST_STEPS and sum(step < 0 for step in steps) > 0.9 * len(steps)
+        return falls(times)
 
     def _before_opening(self, line: str) -> str:
         """Return a line with its names hidden, so that pieces of it may be stored too.

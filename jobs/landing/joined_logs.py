@@ -21,6 +21,9 @@ BEGINS_WITHIN = 4
 ALIKE = 10
 """At most one shape of line in so many is common to two logs that begin at about one time."""
 
+ALIKE_OF_SEVERAL = 3
+"""So many where the file is known to hold several logs."""
+
 FEWEST_OTHERS = 5
 """A log that begins later has at least so many lines, and no shape of them in common with the one before it."""
 
@@ -59,7 +62,11 @@ class Log:
             return True
         begins = BEGINS_WITHIN * (section.first - self.first) <= self.last - self.first
         alike = len(self.shapes & section.shapes)
-        return ALIKE * alike <= len(section.shapes) if begins else not alike and len(section.dated) >= FEWEST_OTHERS
+        return (
+            (ALIKE_OF_SEVERAL if several else ALIKE) * alike <= len(section.shapes)
+            if begins
+            else not alike and len(section.dated) >= FEWEST_OTHERS
+        )
 
 
 def log_of(lines: Iterable[bytes]) -> Log:
@@ -76,11 +83,12 @@ def log_of(lines: Iterable[bytes]) -> Log:
     return log
 
 
-def logs_in(sections: Sequence[Sequence[bytes]]) -> list[list[bytes]]:
-    """Return the lines of each log of one process; ``sections`` are the lines of its file, cut where time goes back."""
+def logs_in(sections: Sequence[Sequence[bytes]], *, joined: bool = False) -> list[list[bytes]]:
+    """Return the lines of each log of one process; ``sections`` are the lines of its file, cut where time goes back.
+    ``joined``: the file is known to hold several logs."""
     logs: list[Log] = []
     for section in map(log_of, sections):
-        several = len(logs) > 1
+        several = joined or len(logs) > 1
         same = next((log for log in reversed(logs) if not log.is_another(section, several=several)), None)
         if same is None:
             logs.append(section)

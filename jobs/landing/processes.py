@@ -9,25 +9,17 @@ been set, if another folder holds a file of the same name: then each folder is a
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from operator import attrgetter
-from pathlib import Path, PurePosixPath
 
 from election_replay.election_core.dialects.stamps import MONTHS
-from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.blocks import Blocks, head
-from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout
-from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
+from election_replay.jobs.landing.landing_zone import LandingZone
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.reversed_files import LARGEST, LOOKED_AT
 from election_replay.jobs.landing.written_times import stamp
-
-SEPARATE = "it holds the lines of {} servers or sentinels of Redis: each is read apart"
-LEFT_OUT = "; {} lines are left out, of a restart that may be of each of several"
-BY = "the processes in {}"
 
 _LINE = re.compile(
     r"(?P<before>.{0,120}?)(?<![\w.:-])(?P<line>(?:(?P<pid>\d{1,7}):(?P<letter>[XMSC]) "
@@ -150,30 +142,6 @@ def time_of(line: str) -> str | None:
     return written and written[1]
 
 
-def read_by_process(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:
-    """Yield the layout without files that hold the lines of several servers or sentinels of Redis, then a layout of
-    their parts, written into ``into``, if there are any."""
-    zone = open_landing(layout.root)
-    kept, written, read = [], InferredLayout(str(into), [], []), list(layout.read_otherwise)
-    namesakes = Counter(PurePosixPath(file.path).name for file in layout.files)
-    for file in layout.files:
-        members, left_out = ([], []) if file.below else members_of(file, zone)
-        if not members or (namesakes[PurePosixPath(file.path).name] > 1 and one_after_another(members, left_out)):
-            kept.append(file)
-            continue
-        unread = sum(len(process.lines) for process in left_out)
-        read.append((file.path, SEPARATE.format(len(members)) + (LEFT_OUT.format(unread) if unread else "")))
-        for number, member in enumerate(members, 1):
-            node = f"{file.source_node}-{member[0].kind}-{number}"
-            written.files.append(part := part_of(file, node, member, into))
-            written.assumed.append(Assumed(part.cluster, node, 1, BY.format(file.path)))
-    left = {(file.cluster, file.source_node) for file in kept}
-    assumed = [node for node in layout.assumed if (node.cluster, node.node) in left or not written.files]
-    yield replace(layout, files=kept, assumed=assumed, read_otherwise=read)
-    if written.files:
-        yield written
-
-
 def one_after_another(members: Sequence[Sequence[Process]], left_out: Sequence[Process]) -> bool:
     """Return True when each process of a file wrote its last line before the next one wrote its first, and no two print
     different ids: so it is with the restarts of one server."""
@@ -190,14 +158,3 @@ def members_of(file: LogFile, zone: LandingZone) -> tuple[list[list[Process]], l
     blocks = Blocks(zone, file.path, file.size)
     text = b"".join(block.data for block in blocks) + blocks.rest
     return members_in(text.decode("utf-8", "surrogateescape").splitlines())
-
-
-def part_of(file: LogFile, node: str, member: Sequence[Process], into: Path) -> LogFile:
-    """Write the lines of one server or sentinel of a file into the folder ``into`` and return the new file."""
-    path = f"{node}/{PurePosixPath(unpacked(file.path)).name}"
-    lines = [line for process in member for line in process.lines]
-    (into / node).mkdir(parents=True, exist_ok=True)
-    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
-    (into / path).write_bytes(data)
-    name = unpacked(file.known_as) or PurePosixPath(path).name
-    return replace(file, path=path, source_node=node, size=len(data), known_as=name)

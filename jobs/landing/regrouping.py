@@ -22,7 +22,7 @@ from election_replay.jobs.landing.joined_logs import logs_in
 from election_replay.jobs.landing.landing_zone import open_landing
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.reversed_files import LARGEST
-from election_replay.jobs.landing.written_times import stamp
+from election_replay.jobs.landing.written_times import seconds, stamp
 
 Source = tuple[str, str]
 """(cluster, node)."""
@@ -251,7 +251,8 @@ def parts_of(
     only one log.
 
     Empty also for a file of more than :data:`~jobs.landing.reversed_files.LARGEST` bytes. A section in which nobody
-    speaks goes to the member before it, or at the beginning to the first that speaks.
+    speaks goes to the member before it, or at the beginning to the first that speaks; one that begins before the log of
+    that member does is nobody's.
     """
     if (len({member for _, member in speaking}) < 2 and not goes_back) or file.size > LARGEST:
         return []
@@ -268,12 +269,25 @@ def parts_of(
         members[bisect_left(begins, number)][member] += 1
     found: dict[str, list[list[bytes]]] = {}
     who = next(iter(members.values())).most_common(1)[0][0] if members else ""
+    since: dict[str, float] = {}
     for at, (begin, end) in enumerate(zip(begins, [*begins[1:], len(lines)], strict=True), 1):
         who = members[at].most_common(1)[0][0] if members[at] else who
-        found.setdefault(who, []).append(lines[begin:end])
-    logs = [logs_in(sections) for sections in found.values()]
+        first = first_time(lines[begin:end])
+        earlier = not members[at] and first < since.get(who, first) - EARLIER
+        since.setdefault(who, first)
+        found.setdefault(f"{who} {at}" if earlier else who, []).append(lines[begin:end])
+    logs = [logs_in(sections, joined=len(found) > 1) for sections in found.values()]
     return logs if len(logs) > 1 or len(logs[0]) > 1 else []
 
+
+def first_time(lines: Sequence[bytes]) -> float:
+    """Return the first time in lines, in seconds since some day; 0 if there is none."""
+    stamps = (stamp(line[:400].decode("utf-8", "replace")) for line in lines)
+    return next((seconds(found) for found in stamps if found), 0.0)
+
+
+EARLIER = 30
+"""The logs of one process begin within so many seconds of each other."""
 
 SECONDS = 14
 """The digits of a stamp up to its seconds."""

@@ -9,16 +9,13 @@ before the first one of the file, and end where that one begins. ``sort`` puts l
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby, pairwise
 from operator import itemgetter
-from pathlib import Path
 
-from election_replay.election_core.model.streams import unpacked
 from election_replay.jobs.landing.blocks import Blocks, head
-from election_replay.jobs.landing.inferred_layout import InferredLayout
-from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
+from election_replay.jobs.landing.landing_zone import LandingZone
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.written_times import Stamp, seconds, stamp
 
@@ -211,27 +208,6 @@ Turn = Callable[[Sequence[str]], Sequence[str]]
 """A function that returns lines in the order in which they were written."""
 
 
-def in_order(layout: InferredLayout, into: Path) -> Iterator[InferredLayout]:
-    """Yield the layout without the files whose lines are not in the order in which they were written, then a layout of
-    these, put into order, in ``into``.
-
-    Yields only the layout itself when there are no such files.
-    """
-    zone = open_landing(layout.root)
-    found = [(file, order) for file in layout.files if not file.below and (order := disorder(file, zone)) is not None]
-    if not found:
-        yield layout
-        return
-    turned = {file.path for file, _ in found}
-    yield replace(
-        layout,
-        files=[file for file in layout.files if file.path not in turned],
-        read_otherwise=[*layout.read_otherwise, *sorted((file.path, how) for file, (how, _) in found)],
-    )
-    files = [replace(written(file, zone, into, turn), order_lost=turn is by_time) for file, (_, turn) in found]
-    yield InferredLayout(str(into), files, [])
-
-
 def disorder(file: LogFile, zone: LandingZone) -> tuple[str, Turn] | None:
     """Return how the lines of a file stand and what puts them into order; None where they stand as they were written.
 
@@ -268,13 +244,3 @@ def lines_of(file: LogFile, zone: LandingZone) -> list[str]:
     blocks = Blocks(zone, file.path, file.size)
     data = b"".join(block.data for block in blocks) + blocks.rest
     return data.decode("utf-8", "surrogateescape").split("\n")[: None if data[-1:] != b"\n" else -1]
-
-
-def written(file: LogFile, zone: LandingZone, into: Path, turn: Turn) -> LogFile:
-    """Write a file with its lines put into order, unpacked, into the folder ``into`` and return it."""
-    target = into / unpacked(file.path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    text = "".join(f"{line}\n" for line in turn(lines_of(file, zone))).encode("utf-8", "surrogateescape")
-    target.write_bytes(text)
-    name = file.known_as or Path(unpacked(file.path)).name
-    return replace(file, path=unpacked(file.path), size=len(text), known_as=unpacked(name))

@@ -34,3 +34,11 @@ def test_logs_of_one_process_are_told_from_a_clock_that_was_put_back(sections: l
     found = logs_in(sections)
     assert len(found) == logs
     assert sorted(line for log in found for line in log) == sorted(line for section in sections for line in section)
+
+
+def test_a_file_of_several_members_holds_several_logs_of_each() -> None:
+    """``grep -h`` leaves few lines of each log; a clock that was put back would repeat the shapes of lines."""
+    sections = [ROLES[:9], lines(1, 8, "store{} - writes")]
+    assert len(logs_in(sections)) == 1
+    assert len(logs_in(sections, joined=True)) == 2
+    assert len(logs_in([ROLES[:9], lines(1, 8, "main{} - takes a role")], joined=True)) == 1

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.landing.inferred_layout import infer_layout
-from election_replay.jobs.landing.processes import members_in, read_by_process
+from election_replay.jobs.landing.processes import members_in
+from election_replay.jobs.landing.rewritten_files import read_by_process
 from election_replay.jobs.settings.config import Config
 
 ID = f"Sentinel ID is {'a' * 40}"
