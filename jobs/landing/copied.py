@@ -133,7 +133,8 @@ def without_page_ends(lines: Sequence[str]) -> list[str]:
         return [*lines]
     near = [range(max(0, at - AROUND), min(len(lines), at + AROUND + 1)) for at in numbers]
     common = Counter(shape for places in near for shape in {_NUMBER.sub("9", lines[at]) for at in places})
-    ends = {shape for shape, pages in common.items() if 2 * pages > len(numbers)} | {""}
+    often = Counter(_NUMBER.sub("9", line) for line in lines)
+    ends = {shape for shape, pages in common.items() if 2 * pages > len(numbers) >= often[shape] - 1} | {""}
     taken = {
         at
         for places, number in zip(near, numbers, strict=True)

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from election_replay.jobs.landing.written_times import seconds, stamp
 
 FEWEST_LINES = 20
-"""The fewest lines with a time in a log that another one follows; in fewer nothing is seen of how it is written."""
+"""The fewest lines with a time in a log that another one follows; in fewer nothing is seen of how it is written, unless
+the next one begins earlier and has no shape of line in common with it."""
 
 BEGINS_WITHIN = 4
 """The next log begins within one part in so many of the time of the one before it."""
@@ -55,13 +56,15 @@ class Log:
     def is_another(self, section: "Log", *, several: bool) -> bool:
         """Return True if a section that stands behind this log, where time has gone back, is another log. ``several``:
         the file is known to hold several."""
-        if self.first is None or section.first is None or (len(self.dated) < FEWEST_LINES and not several):
+        if self.first is None or section.first is None:
+            return False
+        alike = len(self.shapes & section.shapes)
+        if len(self.dated) < FEWEST_LINES and not several and (alike or section.first >= self.first):
             return False
         repeated = len(self.dated & section.dated)
         if repeated >= FEWEST_REPEATED and 2 * repeated >= min(len(self.dated), len(section.dated)):
             return True
         begins = BEGINS_WITHIN * (section.first - self.first) <= self.last - self.first
-        alike = len(self.shapes & section.shapes)
         return (
             (ALIKE_OF_SEVERAL if several else ALIKE) * alike <= len(section.shapes)
             if begins

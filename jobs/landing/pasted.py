@@ -26,6 +26,8 @@ _HEADINGS = tuple(
         r"(?:zk|zookeeper|etcd|redis|kafka|node|member|server|pod|host|broker|container) ?[:=] ?"
         r"(?P<node>[A-Za-z][\w.@/-]{0,80}\d)",
         rf"(?:\w+ ){{0,4}}logs? (?:of|from|on) (?:node |member |server |pod )?[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*:?",
+        rf"(?:\w+,? ){{0,4}}(?:this|that|here|these) (?:is|are|comes?) (?:node |member |server |pod )?"
+        rf"[`*_]*(?P<node>{_NAME}?)[`*_]*:",
         rf"[#*_`=-]*\s*(?:(?:node|member|server|pod|host|broker|master)[ :=]+)?[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*\s*"
         r"(?:\([^()\n]{1,80}\))?\s*[`*_]*:[`*_]*",
         rf"#{{1,6}}\s+(?:(?:node|member|server|pod|host|broker)\s+)?[`*_]*(?P<node>{_NAME})[`*_]*",
@@ -51,6 +53,9 @@ _NO_NODE = frozenset(
 )
 """Words before a colon, or in the title of a folded part of an issue, that name no node."""
 
+
+FEWEST_LINES = 3
+"""A fence of code with fewer lines that have a time is a quotation."""
 
 _LOG_FILE = re.compile(r"\.(?:log|out|txt)(?:\.\d+)?\Z")
 
@@ -88,14 +93,14 @@ def heading(line: str) -> str | None:
 def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
     """Return (path, lines) of each member whose log stands below a heading in the file ``name``.
 
-    Returns an empty list when headings name fewer than two nodes, or when time goes back at fewer than half of the
-    headings: those are then lines of one log that look like headings, unless ``kubectl cluster-info dump`` wrote them
-    or ``tail`` of several files, or a fence of code stands below each.
+    Where headings name fewer than two nodes, fences of code may tell the logs. Returns an empty list when time goes
+    back at fewer than half of the headings: those are then lines of one log that look like headings, unless ``kubectl
+    cluster-info dump`` wrote them or ``tail`` of several files, or a fence of code stands below each.
     """
     dump = any(line.startswith(DUMPED) for line in lines)
     parts = [(node, below) for node, below in parted(lines) if node or not dump]
     if len({node for node, _ in parts if node}) < 2:
-        return []
+        return of_fences(lines, name)
     times = [[time for line in below if (time := stamp(line))] for _, below in parts]
     back = sum(after[0] < before[-1] for before, after in pairwise(times))
     of_tail = all(node.startswith("/") or "/" in node or _LOG_FILE.search(node) for node, _ in parts if node)
@@ -107,6 +112,23 @@ def members_of(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
         path = "/".join(filter(None, (re.sub(r"[^\w.@-]+", "-", part).strip("-.") for part in node.split("/"))))
         found.setdefault(path if _LOG_FILE.search(path) else f"{path or 'above'}/{name}", []).extend(below)
     return [*found.items()]
+
+
+def of_fences(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
+    """Return (path, lines) of each fence of code, where time goes back from each to the next: each is a log by itself
+    then, of a member that nobody names; an empty list for any other text."""
+    fences: list[list[str]] = []
+    inside = False
+    for line in lines:
+        if line.strip().startswith(("```", "~~~")):
+            inside = not inside
+            fences += [[]] if inside else []
+        elif inside:
+            fences[-1].append(line)
+    dated = [(fence, times) for fence in fences if len(times := [*filter(None, map(stamp, fence))]) >= FEWEST_LINES]
+    if len(dated) < 2 or not all(after[0] < before[-1] for (_, before), (_, after) in pairwise(dated)):
+        return []
+    return [(f"fence-{number}/{name}", fence) for number, (fence, _) in enumerate(dated, 1)]
 
 
 def _is_fenced(lines: Sequence[str]) -> bool:

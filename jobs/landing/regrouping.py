@@ -254,7 +254,8 @@ def parts_of(
     speaks goes to the member before it, or at the beginning to the first that speaks; one that begins before the log of
     that member does is nobody's.
     """
-    if (len({member for _, member in speaking}) < 2 and not goes_back) or file.size > LARGEST:
+    several = len({member for _, member in speaking}) > 1
+    if (not several and not goes_back) or file.size > LARGEST:
         return []
     blocks = Blocks(open_landing(layout.root), file.path, file.size)
     lines = (b"".join(block.data for block in blocks) + blocks.rest).splitlines(keepends=True)
@@ -273,7 +274,7 @@ def parts_of(
     for at, (begin, end) in enumerate(zip(begins, [*begins[1:], len(lines)], strict=True), 1):
         who = members[at].most_common(1)[0][0] if members[at] else who
         first = first_time(lines[begin:end])
-        earlier = not members[at] and first < since.get(who, first) - EARLIER
+        earlier = several and not members[at] and first < since.get(who, first) - EARLIER
         since.setdefault(who, first)
         found.setdefault(f"{who} {at}" if earlier else who, []).append(lines[begin:end])
     logs = [logs_in(sections, joined=len(found) > 1) for sections in found.values()]

@@ -101,3 +101,19 @@ def test_lines_that_tail_follows_in_several_files_are_read_apart() -> None:
 def test_a_text_file_is_the_log_whose_name_it_has() -> None:
     assert stream_of("broker.log.txt") == stream_of("broker.3.log.txt") == "broker.log"
     assert stream_of("notes.txt") == "notes.txt"
+
+
+def test_pages_of_a_pdf_are_joined() -> None:
+    long = [f"{line} {'and its reasons ' * number}" for number, line in enumerate(LINES * 4)]
+    broken = [line[at : at + 100] for line in long for at in range(0, len(line), 100)]
+    pages = []
+    for page, at in enumerate(range(0, len(broken), 30), 1):
+        pages += [*broken[at : at + 30], f"Confidential          Page {page} of 40", "\x0cIncident 4711", ""]
+    found, assumed = as_written("\n".join(pages), MODIFIED)
+    assert found == long
+    assert assumed == ["its pages are joined", "its lines are broken at 100 columns: they are joined"]
+
+
+def test_a_few_lines_that_tell_of_pages_are_no_pages() -> None:
+    text = [*LINES[:20], "\tat page 3 of 7", *LINES[20:], "\tat page 4 of 7"]
+    assert as_written("\n".join(text), MODIFIED)[0] is None

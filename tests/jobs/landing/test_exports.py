@@ -194,3 +194,25 @@ def test_commas_behind_all_lines_are_taken_off(tmp_path: Path) -> None:
     lines = [f"1:X 12 Nov 2019 04:25:{second:02d}.916 # +new-epoch {second}" for second in range(30)]
     assert written(tmp_path, "".join(f"{line},\n" for line in lines), "redis.log") == lines
     assert written(tmp_path, "".join(f"{line}\n" for line in lines), "redis.log") is None
+
+
+@pytest.mark.parametrize("heading", ["Zeit\tRechner\tMeldung", "时间\t主机\t消息"])
+def test_a_table_with_headings_in_any_language_is_known_by_what_its_columns_hold(heading: str, tmp_path: Path) -> None:
+    rows = "".join(f'03.01.2026 10:00:0{at},5\tzk-{at % 2}\t"{LINES[0]}"\n' for at in range(6))
+    found = written(tmp_path, f"{heading}\n{rows}", "export.tsv")
+    assert found is not None
+    assert [json.loads(line) for line in found][:2] == [
+        {"host": "zk-0", "message": LINES[0]},
+        {"host": "zk-1", "message": LINES[0]},
+    ]
+
+
+def test_a_log_that_begins_with_words_is_no_table(tmp_path: Path) -> None:
+    assert written(tmp_path, f"Alpha, beta\n{LINES[0]}, and more, and more\n{LINES[0]}, and more\n", "x.log") is None
+
+
+@pytest.mark.parametrize(("source", "host"), [("zk-1", {"host": "zk-1"}), ("/var/log/zk.log", {})])
+def test_graylog_calls_the_node_source_and_splunk_the_file(source: str, host: dict[str, str], tmp_path: Path) -> None:
+    found = written(tmp_path, f'"timestamp","source","message"\n"x","{source}","{LINES[0]}"\n', "export.csv")
+    assert found is not None
+    assert json.loads(found[0]) == {**host, "message": LINES[0]}

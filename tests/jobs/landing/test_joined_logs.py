@@ -24,6 +24,9 @@ ROLES = lines(0, 60, "main{} - takes a role")
         pytest.param([ROLES, lines(40, 2, "hook - stops")], 1, id="the clock was put back, and the process stops"),
         pytest.param([ROLES[:9], lines(1, 50, "store{} - writes")], 1, id="a few lines show nothing"),
         pytest.param(
+            [lines(60, 9, "main{} - takes a role"), lines(1, 50, "store{} - writes")], 2, id="it begins earlier"
+        ),
+        pytest.param(
             [ROLES, lines(1, 50, "store{} - writes"), lines(2, 30, "main{} - takes a role")],
             2,
             id="a third part is the rest of one of the logs",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from election_replay.jobs.cli.app import main
-from election_replay.jobs.landing.pasted import heading, parted, write_pasted
+from election_replay.jobs.landing.pasted import heading, members_of, parted, write_pasted
 
 MAILED = Path(__file__).parents[2] / "mailed" / "etcd-layout-matrix" / "e-console-3.6"
 
@@ -26,6 +26,8 @@ MAILED = Path(__file__).parents[2] / "mailed" / "etcd-layout-matrix" / "e-consol
         ("docker logs -f broker-a", "broker-a"),
         ("root@etcd-3:~# journalctl -u etcd --no-pager", "etcd-3"),
         ("Logs of broker-a:", "broker-a"),
+        ("and this is n0:", "n0"),
+        ("These are from the weekend:", None),
         ("[root@bastion ~]# kubectl -n kube-system logs etcd-m2 --tail=150", "etcd-m2"),
         ("ops@bastion:~$ docker logs zk1", "zk1"),
         ("ZK: zookeeper-0", "zookeeper-0"),
@@ -94,3 +96,12 @@ def test_what_is_no_log_is_told_without_our_own_places(
     error = capsys.readouterr().err
     assert "no line that tells of elections was found in the text on standard input" in error
     assert "/" not in error
+
+
+def test_fences_between_which_time_goes_back_are_logs_of_several() -> None:
+    logs = [[f"[2026-03-01 10:00:0{at},000] INFO {name} {at}" for at in range(4)] for name in "ab"]
+    text = "".join("What we saw:\n```\n" + "\n".join(lines) + "\n```\n" for lines in logs)
+    assert [lines for _, lines in members_of(text.splitlines(), "chat.md")] == logs
+    on = [*logs[0], *(line.replace("10:00", "10:01") for line in logs[1])]
+    text = "".join("```\n" + "\n".join(lines) + "\n```\n" for lines in (on[:4], on[4:]))
+    assert members_of(text.splitlines(), "chat.md") == []
