@@ -304,6 +304,9 @@ def change_in_words(incident: Incident, change: Row) -> str:
     was = meanwhile.format(old="It" if again and (why or state in NOT_KNOWN) else old, later=gave_up_in_words(change))
     if state == "unknown" and not again and (tenure := ended_tenure(incident, change)):
         was = "" if first_seen_at_end(tenure) else f"{old} led no longer{SERVICE_ENDED[tenure['end_cause']]}."
+    elif state == "unknown" and not again and (both := overlap_at(incident, change)):
+        until = f", until {clock(both['end_time'])}" if both["end_time"] else ""
+        was = f"{old} was still {leader}{until}."
     if already:
         sentence = " ".join(part for part in (f"{who}.", why and f"Before that, {why}.", was) if part)
     elif not why and state not in NOT_KNOWN:
@@ -311,6 +314,21 @@ def change_in_words(incident: Incident, change: Row) -> str:
     else:
         sentence = " ".join(part for part in (f"{who}: {why}." if why else f"{who}.", was) if part)
     return sentence + log_gap_in_words(incident, change) + leaderless_in_words(incident, change)
+
+
+def overlap_at(incident: Incident, change: Row) -> Row | None:
+    """Return the finding that shows that the old leader still led when the new one began, if it is sure."""
+    return next(
+        (
+            finding
+            for finding in incident.findings
+            if finding["rule"] == RuleId.SPLIT_BRAIN_OVERLAP
+            and finding["certainty"] != POSSIBLE
+            and {change["old_leader"], change["new_leader"]} <= {*finding["nodes"]}
+            and {change["old_term"], change["new_term"]} <= {*finding["terms"]}
+        ),
+        None,
+    )
 
 
 def ended_tenure(incident: Incident, change: Row) -> Row | None:

@@ -550,6 +550,13 @@ def test_redis_nodes_joined_in_one_file_lose_no_data(local: LocalEngine, corpora
     assert [json.loads(line)["rule"] for line in found if '"rule"' in line] == ["LEADERLESS"]
 
 
+def test_a_master_beside_another_is_said_to_be_still_one(corpora: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["look", str(corpora / "redis-sentinel/isolate-master-writer")]) == 0
+    answer = " ".join(capsys.readouterr().out.split())
+    assert "redis-1 was still master, until 12:16:25.414" in answer
+    assert "was then, the logs do not say" not in answer
+
+
 def test_masters_of_unknown_shards_are_no_split_brain(local: LocalEngine, tmp_path: Path) -> None:
     folder = tmp_path / "logs"
     folder.mkdir()

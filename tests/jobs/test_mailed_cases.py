@@ -228,6 +228,10 @@ SAID = {
         r"wins an election and cannot lead: it cannot listen for the others at "
         r"zk-0\.zk-headless\.default\.svc\.cluster\.local:2888 \(2 times, to 16:25:41\.551\)",
     ),
+    "consul-leader-misses": (
+        r"23:38:50 .*does not vote for 10\.7\.0\.12:8300",
+        r"At the end of the logs \(23:38:58\) .*leads\.",
+    ),
     "consul-output-key": (r"asks for votes for term 588", r"asks for votes for term 589"),
     "etcd-leader-and-asker": (
         r"04:05:10\.500 issue-part-2: asks for votes for term 71",

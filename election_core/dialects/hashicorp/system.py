@@ -38,8 +38,8 @@ ROWS = (
     Row("removed ourself, transitioning to follower", "is_removed"),
     Row("vote granted", "gets_a_vote", {"voter": "from", "term": "term"}),
     Row("rejecting vote request since we have a leader", "refuses", {"candidate": "from"}),
-    Row("rejecting vote request since our last term is greater", "refuses", {"candidate": "from"}),
-    Row("rejecting vote request since our last index is greater", "refuses", {"candidate": "from"}),
+    Row("rejecting vote request since our last term is greater", "refuses", {"candidate": "candidate"}),
+    Row("rejecting vote request since our last index is greater", "refuses", {"candidate": "candidate"}),
     Row("rejecting vote request since node is not in configuration", "refuses", {"candidate": "from"}),
     Row("rejecting vote request since node is not a voter", "refuses", {"candidate": "from"}),
     Row('Node at {node} [Follower] entering Follower state (Leader: "{leader}")', "follows"),
@@ -50,6 +50,7 @@ ROWS = (
     Row("Node at {node} [Candidate] entering Candidate state", "asks_for_votes"),
     Row("Heartbeat timeout reached, starting election", "loses_leader"),
     Row("Failed to contact quorum of nodes, stepping down", "loses_quorum"),
+    Row("Failed to contact {peer} in {duration}", "misses"),
     Row("Rejecting vote request from {candidate} since {...}", "refuses"),
     Row("Vote granted from {voter} in term {term}. Tally: {}", "gets_a_vote"),
 )

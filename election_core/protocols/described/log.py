@@ -123,7 +123,10 @@ class Member(VotingLog):
         self._missed = []
 
     def _misses(self, event: FoldEvent) -> None:
-        """Take that the leader has not reached a member; before it gives up it prints all of those at once."""
+        """Take that the leader has not reached a member; before it gives up it prints all of those at once. Nobody else
+        prints that, so it leads even if the log begins amid it."""
+        if not self.steps:
+            self.takes(event, LEADER, None, self.node, SEEN)
         self._missed = [missed for missed in self._missed if event.at - missed.at <= AT_ONCE_US]
         self._missed.append(event)
 
