@@ -43,6 +43,7 @@ _PAGE = re.compile(r"(?i)\s*(?:<!doctype html|<html\b|<pre\b|<body\b|<div\b|<cod
 _BREAK = re.compile(r"(?i)<br ?/?>(?!\n)|</(?:p|pre|div|li|tr|h\d)>(?!\s*\n|\s*</)")
 """The tags that end a line, where it does not end anyway."""
 _NUMBER = re.compile(r"\d+")
+_TITLE = re.compile(r"(?i)<h[1-6]\b[^<>\n]{0,400}>")
 _TAG = re.compile(r"</?[A-Za-z!][^<>\n]{0,400}>")
 
 
@@ -150,5 +151,7 @@ def is_page(beginning: str) -> bool:
 
 
 def text_of_page(page: str) -> str:
-    """Return the text of a page of HTML, without its tags and with its character references replaced."""
+    """Return the text of a page of HTML, without its tags and with its character references replaced; titles are
+    headings as in Markdown."""
+    page = _TITLE.sub("\n### ", page)
     return html.unescape(_TAG.sub("", _BREAK.sub("\n", page))).replace(NO_BREAK, " ")

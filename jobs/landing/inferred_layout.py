@@ -257,7 +257,8 @@ def parted(stream: str) -> Iterator[tuple[str, str, str]]:
     elif found := _PROCESS.fullmatch(stream):
         yield found["node"], stream, found["log"] or found["redis"]
     elif found := _AFTER.fullmatch(stream):
-        yield found["node"], f"{found['log']}.log", found["log"]
+        numbered = re.sub(r"\A\((\d+)\)\Z", rf"{found['log']}-\1", found["node"])  # broker (2).log, as Windows copies
+        yield numbered, f"{found['log']}.log", found["log"]
 
 
 def known_by_lines(

@@ -550,6 +550,14 @@ def test_redis_nodes_joined_in_one_file_lose_no_data(local: LocalEngine, corpora
     assert [json.loads(line)["rule"] for line in found if '"rule"' in line] == ["LEADERLESS"]
 
 
+def test_copies_by_windows_are_called_by_their_log_and_number(corpora: Path, tmp_path: Path) -> None:
+    run = corpora / "rocketmq-acting-master/zombie-master-pause/nodes"
+    for number, node in enumerate(("broker-a-0", "broker-a-1"), 1):
+        shutil.copy(run / node / "logs/rocketmqlogs/broker.log", tmp_path / f"broker ({number}).log")
+    assumed = infer_layout(str(tmp_path), "c", Config()).assumed
+    assert [each.node for each in assumed] == ["broker-1", "broker-2"]
+
+
 def test_a_master_beside_another_is_said_to_be_still_one(corpora: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["look", str(corpora / "redis-sentinel/isolate-master-writer")]) == 0
     answer = " ".join(capsys.readouterr().out.split())

@@ -4,10 +4,11 @@
     2021-05-13T19:39:22.359Z [INFO]  raft/raft.go:250: nomad.raft: election won: term=2 tally=2
     {"@level":"info","@message":"election won","@module":"agent.server.raft","@timestamp":"2026-11-26T18:07:52.405Z","tally":2,"term":2}
     2019/10/01 10:00:00 [INFO] raft: Node at 127.0.0.1:8300 [Candidate] entering Candidate state in term 2
+    [1] 2021/01/21 10:49:33.968198 [INF] STREAM: raft: Node at stan-1 [Candidate] entering Candidate state in term 2217
 
 The second has the source location, if the program's logger is set up so; the third is that of ``log_json``, in which a
-node does not print its address; the last is that of releases before 1.1 of the library, in local time, the oldest of
-which print no term. A leader's line prints no term: it is that of the line before. A voter prints nothing when it
+node does not print its address; the fourth is that of releases before 1.1 of the library, in local time, the oldest of
+which print no term; the last is theirs in NATS Streaming, with the process before it. A leader's line prints no term: it is that of the line before. A voter prints nothing when it
 grants, and a follower prints no term. Source: ``raft.go`` of the library, 1.0 to 1.7.
 """
 
@@ -60,9 +61,10 @@ TABLE = Rows(ROWS, PREFIX, {"protocol": PROTOCOL, "replica_group": GROUP})
 
 _ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 _OLD = r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?"
-RECORD_START = rf"^ {{0,8}}(?:{_ISO}|{_OLD}) \[[A-Z]{{3,5}}\] |^\{{\"@"
+RECORD_START = rf"^ {{0,8}}(?:\[\d{{1,7}}\] )?(?:{_ISO}|{_OLD}) \[[A-Z]{{3,5}}\] |^\{{\"@"
 _LINE = re.compile(
-    rf" {{0,8}}({_ISO}|{_OLD}) \[([A-Z]{{3,5}})\] {{1,2}}(?:[\w./-]{{1,160}}:\d{{1,6}}: )?(?:([\w./-]{{0,160}}raft): )(.*)",
+    rf" {{0,8}}(?:\[\d{{1,7}}\] )?({_ISO}|{_OLD}) \[([A-Z]{{3,5}})\] {{1,2}}(?:[\w./-]{{1,160}}:\d{{1,6}}: )?"
+    r"(?:STREAM: )?(?:([\w./-]{0,160}raft): )(.*)",
     re.DOTALL | re.ASCII,
 )
 _TIME = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(?:Z|([+-]\d\d):?(\d\d))?")

@@ -117,3 +117,13 @@ def test_pages_of_a_pdf_are_joined() -> None:
 def test_a_few_lines_that_tell_of_pages_are_no_pages() -> None:
     text = [*LINES[:20], "\tat page 3 of 7", *LINES[20:], "\tat page 4 of 7"]
     assert as_written("\n".join(text), MODIFIED)[0] is None
+
+
+def test_a_title_of_a_page_names_the_node_below_it() -> None:
+    """As of an incident's page in a wiki: a title for each node."""
+    body = "".join(f"<h2 class='x'>zk-{node}</h2><pre>{'<br/>'.join(LINES[:5])}</pre>" for node in (1, 2))
+    lines = text_of_page(f"<html><body><h1>Logs</h1>{body}</body></html>").splitlines()
+    assert [(path, len(below)) for path, below in members_of(lines, "page.html")] == [
+        ("zk-1/page.html", 5),
+        ("zk-2/page.html", 5),
+    ]
