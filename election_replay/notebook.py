@@ -78,7 +78,7 @@ class Picture:
             f"{found.cluster} / {found.group}",
             found.span_in_words(),
             worst or "Nothing went wrong in this time that the logs show.",
-            f"Findings: {found.counted()}; {len(found.members)} members; {len(found.moments)} moments.",
+            f"Findings: {found.numbers_by_severity()}; {len(found.members)} members; {len(found.moments)} moments.",
             "html holds the report as a page, incident its data.",
         )
         return "\n".join(line for text in lines for line in paragraph(harmless(text), "", "  "))

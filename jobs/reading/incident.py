@@ -130,7 +130,7 @@ class Incident:
         """Return the sentence with each member named by its host alone, for texts beside lanes that show the ids."""
         return by_host(sentence, self.members, finding=finding)
 
-    def counted(self) -> str:
+    def numbers_by_severity(self) -> str:
         """Return the number of findings by severity, as text."""
         counts = Counter(finding["severity"] for finding in self.findings)
         return ", ".join(f"{counts[severity]:,} {severity}" for severity in SEVERITIES if counts[severity]) or "none"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sized
 
 from election_replay.jobs.reading.incident import Incident
-from election_replay.jobs.reading.words import ELSEWHERE, LOSSES, Row, counted, listed, messages_repeated
+from election_replay.jobs.reading.words import ELSEWHERE, LOSSES, Row, listed, loss_in_words, messages_repeated
 
 
 def damage(incident: Incident) -> Iterator[str]:
@@ -25,7 +25,7 @@ def losses_in_words(rows: list[Row]) -> Iterator[str]:
             if len(harmless) < len(of_kind):
                 total = sum(row["damage"] for row in of_kind)
                 unless = f" (those of {listed(dict.fromkeys(harmless))} do no harm unless it leads)" if harmless else ""
-                yield f"{counted(total, unit, ELSEWHERE.get(missing, loss))}{in_places(of_kind)}{unless}"
+                yield f"{loss_in_words(total, unit, ELSEWHERE.get(missing, loss))}{in_places(of_kind)}{unless}"
     for row in rows:
         if row["lost_from"] == "one_side":
             yield f"what {row['cut_node']} has from byte {row['cut_from']:,} to {row['cut_to']:,} exists there only"

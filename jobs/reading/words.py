@@ -218,12 +218,12 @@ def lost(row: Row) -> Iterator[str]:
     """Yield phrases about a finding's losses and repeated messages."""
     for column, unit, loss in LOSSES:
         if row[column]:
-            yield counted(row[column], unit, ELSEWHERE.get(row["lost_from"] or "", loss))
+            yield loss_in_words(row[column], unit, ELSEWHERE.get(row["lost_from"] or "", loss))
     if row["messages_repeated"]:
         yield messages_repeated(row["messages_repeated"])
 
 
-def counted(count: int, unit: tuple[str, str], happened: tuple[str, str]) -> str:
+def loss_in_words(count: int, unit: tuple[str, str], happened: tuple[str, str]) -> str:
     """Return how many of a unit something happened to; the words of each for one and for several."""
     several = count != 1
     return f"{count:,} {unit[several]} {happened[several]}"

@@ -78,7 +78,7 @@ def in_markdown(found: Incident, here: Here) -> Iterator[str]:
     yield from (f"- {entry.at:%Y-%m-%d} {clock(entry.at)} {escaped(entry.sentence)}" for entry in story(found))
     yield from (f"- {escaped(sentence)}" for sentence in ends(found))
     if found.findings:
-        yield f"\n### Findings: {found.counted()}\n"
+        yield f"\n### Findings: {found.numbers_by_severity()}\n"
     for finding in (finding for root in found.roots for _, finding in found.tree(root)):
         sure = f"{finding['severity']} ({finding['certainty']})"
         yield f"- **{sure} {finding['rule']}** {when(finding)}: {escaped(finding['summary'])} `{finding['finding_id']}`"

@@ -260,7 +260,7 @@ def command_lines(step: Step, indent: str) -> list[str]:
 
 def finding_lines(incident: Incident) -> Iterator[str]:
     """Yield the lines of all findings, with certainty, what would refute them, next steps and evidence."""
-    yield f"Findings: {incident.counted()}"
+    yield f"Findings: {incident.numbers_by_severity()}"
     for finding in incident.roots:
         yield ""
         yield f"  {surely(finding).upper()} {finding['rule']}, finding {finding['finding_id'][:12]}"

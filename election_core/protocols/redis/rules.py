@@ -359,8 +359,10 @@ def _unreachable(group: Group) -> Iterator[Finding]:
             yield _unreachable_finding(group, former, tenure, missed)
 
 
-def _counted(names: set[str], word: str) -> str:
-    return next(iter(names)) if len(names) == 1 else f"{len(names)} {word}s"
+def _speakers(words: list[SentinelSaid], noun: str) -> str:
+    """Return the one who said the words, or how many did."""
+    names = {word.peer or word.source_node for word in words}
+    return next(iter(names)) if len(names) == 1 else f"{len(names)} {noun}s"
 
 
 def _still(group: Group, word: SentinelSaid, moment: Moment) -> bool:
@@ -374,7 +376,7 @@ def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: l
     begin = since(first)
     least = max(group.clocks.elapsed(begin, tenure.begin)[0], 0)
     most = group.clocks.elapsed(begin, tenure.begin)[1] + silent_for(group, first)
-    who = _counted({word.peer or word.source_node for word in missed}, "sentinel" if first.message == DOWN else "node")
+    who = _speakers(missed, "sentinel" if first.message == DOWN else "node")
     return leaderless_outage(
         group,
         Scope.UNREACHABLE,
@@ -445,7 +447,7 @@ def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], du
     begin, end = during
     least, most = group.clocks.elapsed(begin, end)
     least, most = max(least - Timeout.REDIS_PING.us, 0), most + silent_for(group, missed[0])
-    who = _counted({word.peer or word.source_node for word in missed}, "sentinel")
+    who = _speakers(missed, "sentinel")
     return leaderless_outage(
         group,
         Scope.UNREACHABLE,
@@ -490,8 +492,7 @@ def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
             terms=(epoch,),
             when=(since(first).at, since(promoted).at),
             summary=f"No master for {between(max(least, 0), most)} by the word of sentinels: "
-            f"{_counted({word.peer or word.source_node for word in missed}, 'sentinel')} missed {first.node}, until "
-            f"{address} led epoch {epoch}.",
+            f"{_speakers(missed, 'sentinel')} missed {first.node}, until {address} led epoch {epoch}.",
             evidence=[*(word.since_event for word in missed), promoted.since_event],
         )
 
