@@ -128,7 +128,7 @@ def of_fences(lines: Sequence[str], name: str) -> list[tuple[str, list[str]]]:
     dated = [(fence, times) for fence in fences if len(times := [*filter(None, map(stamp, fence))]) >= FEWEST_LINES]
     if len(dated) < 2 or not all(after[0] < before[-1] for (_, before), (_, after) in pairwise(dated)):
         return []
-    return [(f"fence-{number}/{name}", fence) for number, (fence, _) in enumerate(dated, 1)]
+    return [(f"{Path(name).stem}-part-{number}/{name}", fence) for number, (fence, _) in enumerate(dated, 1)]
 
 
 def _is_fenced(lines: Sequence[str]) -> bool:
