@@ -130,6 +130,10 @@ class Incident:
         """Return the sentence with each member named by its host alone, for texts beside lanes that show the ids."""
         return by_host(sentence, self.members, finding=finding)
 
+    def summary(self, finding: Row) -> str:
+        """Return the sentence of a finding with members named by their hosts."""
+        return self.by_host(finding["summary"], finding=True)
+
     def numbers_by_severity(self) -> str:
         """Return the number of findings by severity, as text."""
         counts = Counter(finding["severity"] for finding in self.findings)

@@ -7,8 +7,8 @@ from math import ceil
 
 from election_replay.jobs.reading.incident import KNOWN, Incident, incident
 from election_replay.jobs.reading.published import Published
-from election_replay.jobs.reading.story import story
-from election_replay.jobs.reading.words import clock, when
+from election_replay.jobs.reading.story import story_by_host
+from election_replay.jobs.reading.words import clock, surely, when
 from election_replay.jobs.showing.dashboard_frame import SHOWN, Here
 from election_replay.jobs.showing.picture import Links, Picture, picture
 from election_replay.jobs.showing.report import ends
@@ -75,13 +75,13 @@ def in_markdown(found: Incident, here: Here) -> Iterator[str]:
     """Yield the lines of the Markdown: story, findings, damage, and the address of the page."""
     yield f"## {found.cluster} / {found.group}"
     yield f"\n{found.span_in_words()}\n"
-    yield from (f"- {entry.at:%Y-%m-%d} {clock(entry.at)} {escaped(entry.sentence)}" for entry in story(found))
+    yield from (f"- {entry.at:%Y-%m-%d} {clock(entry.at)} {escaped(entry.sentence)}" for entry in story_by_host(found))
     yield from (f"- {escaped(sentence)}" for sentence in ends(found))
     if found.findings:
         yield f"\n### Findings: {found.numbers_by_severity()}\n"
     for finding in (finding for root in found.roots for _, finding in found.tree(root)):
-        sure = f"{finding['severity']} ({finding['certainty']})"
-        yield f"- **{sure} {finding['rule']}** {when(finding)}: {escaped(finding['summary'])} `{finding['finding_id']}`"
+        words = escaped(found.summary(finding))
+        yield f"- **{surely(finding)} {finding['rule']}** {when(finding)}: {words} `{finding['finding_id']}`"
     yield f"\n{here.link(here.path.lstrip('/'), **here.query)}"
 
 

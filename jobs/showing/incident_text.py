@@ -265,7 +265,7 @@ def finding_lines(incident: Incident) -> Iterator[str]:
         yield ""
         yield f"  {surely(finding).upper()} {finding['rule']}, finding {finding['finding_id'][:12]}"
         yield f"    {when(finding)}"
-        yield from paragraph(incident.by_host(finding["summary"], finding=True), "    ")
+        yield from paragraph(incident.summary(finding), "    ")
         yield from paragraph(certainty(finding), "    How sure: ", "      ")
         yield from paragraph(catalogue()[finding["rule"]].refuted_by, "    What would refute it: ", "      ")
         for step in urgent_steps(finding):
@@ -281,7 +281,7 @@ def finding_lines(incident: Incident) -> Iterator[str]:
 def echo_lines(incident: Incident, echo: Row, indent: str) -> Iterator[str]:
     """Yield the lines of a finding that another one implies."""
     words = f"{surely(echo).upper()} {echo['rule']} {echo['finding_id'][:12]}: "
-    words += incident.by_host(echo["summary"], finding=True)
+    words += incident.summary(echo)
     yield from paragraph(words, f"{indent}From it follows ", f"{indent}  ")
     if echo["severity"] == "critical":
         yield from evidence_lines(incident, echo, f"{indent}  ")
