@@ -37,7 +37,7 @@ from election_replay.election_core.model.facts import Alive, Fact, LogCut, Order
 from election_replay.election_core.model.facts import Role as RoleFact
 from election_replay.election_core.model.measures import Fate, Unit
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, RuleCoverage, Term
-from election_replay.election_core.model.timing import SECOND, Timeout
+from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
 
 CONTRADICTS = "This verdict contradicts itself"
 """How the summary of a finding about a contradiction begins."""
@@ -231,6 +231,12 @@ def _surely_led(role: RoleInterval, quiet: bool) -> bool:
     return role.role == LEADER
 
 
+def _begin(row: Term, role: RoleInterval | None) -> Moment:
+    """Return the beginning of a term, as wide as that of its leader's role; without a source where no log has that."""
+    by = row.start_time + (0 if role is None else role.start_uncertainty_ms * US_PER_MS)
+    return Moment(row.start_time, by, "" if role is None else role.source_node or "")
+
+
 def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
     """Yield terms that begin before a smaller one, and terms that go on although their leader no longer leads. Only
     leaders' own logs count. Terms that others report begin when those heard of them, and terms that were reset
@@ -240,15 +246,15 @@ def terms_in_order(verdict: Verdict) -> Iterator[Contradiction]:
     for protocol, terms in verdict.terms.items():
         led = sorted((row for row in terms if row.leader is not None), key=lambda row: (row.term, row.start_time))
         begun_anew = anew or len({row.term for row in led}) < len(led)
-        sources = {(role.node, role.term): role.source_node or "" for role in verdict.roles.get(protocol, ())}
+        of_term = {(role.node, role.term): role for role in verdict.roles.get(protocol, ())}
         unknown = {(role.node, role.term) for role in verdict.roles.get(protocol, ()) if role.start_cause == SEEN}
         for before, after in pairwise(() if begun_anew else led):
             if (before.leader, before.term) in unknown:  # its log begins amid it
                 continue
-            begins = [(row.start_time, sources.get((row.leader or "", row.term))) for row in (after, before)]
-            if not all(source for _, source in begins):
+            begins = [_begin(row, of_term.get((row.leader or "", row.term))) for row in (after, before)]
+            if not all(begin.source for begin in begins):
                 continue
-            if verdict.clocks.elapsed(*(Moment(at, at, source or "") for at, source in begins))[0] > slack:
+            if verdict.clocks.elapsed(*begins)[0] > slack:
                 says = f"term {after.term} begins before term {before.term}"
                 yield Contradiction(protocol, says, after.start_time, terms=(before.term, after.term))
         ends: dict[tuple[str | None, int | None], set[bool]] = defaultdict(set)

@@ -16,6 +16,7 @@ Sources: RocketMQ ``BrokerController#startService``, ``#updateMinBroker``, ``#ch
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from election_replay.election_core.fold.roles import ACTING, DIED, FOLLOWER, LEADER, STOPPED, UNKNOWN
 from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
@@ -588,6 +589,7 @@ def _master_gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenu
     """Return the read-only time from the end of a master until the next one serves and is registered."""
     clocks, first = group.clocks, acting[0]
     # A slave stops acting because a master is back, even if the master's own lines are lost.
+    acting = acting if after is not None else _until_it_was_back(group, acting)
     end = _seen_from(group, after) if after is not None else group.end if acting[-1].open else acting[-1].end
     most = clocks.elapsed(master.end, end)[1]
     shown = [end]
@@ -598,6 +600,15 @@ def _master_gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenu
     lasted = (clocks.elapsed(begin, last)[0] for begin in (master.end, first.begin) for last in shown)
     least = min(max(lasted, default=0), most)
     return _ReadOnly(master, tuple(acting), after, master.end, end, least, most, runs=False)
+
+
+def _until_it_was_back(group: Group, acting: list[Tenure]) -> list[Tenure]:
+    """Return the tenures of slaves that acted one after the other, without those behind a return of the master."""
+    notice = min_id_propagation_us(group.timing)
+    for number, (acted, following) in enumerate(pairwise(acting), 1):
+        if not acted.ends_with_its_process and group.clocks.elapsed(acted.end, following.begin)[0] > notice:
+            return acting[:number]
+    return acting
 
 
 def _last_shown(group: Group, source: str) -> Moment:

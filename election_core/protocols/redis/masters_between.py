@@ -13,6 +13,7 @@ from election_replay.election_core.judge.group import Group, since, until
 from election_replay.election_core.judge.leaderless import Gap
 from election_replay.election_core.judge.led_between import covers
 from election_replay.election_core.protocols.redis.facts import BytesRefused, SentinelSaid
+from election_replay.election_core.protocols.redis.sentinel_log import NAMES, PROMOTED
 
 
 def shown(group: Group, gap: Gap) -> Gap:
@@ -26,9 +27,9 @@ def shown(group: Group, gap: Gap) -> Gap:
 
 
 def _nobody_came(group: Group, gap: Gap) -> bool:
-    """Return True when no replica followed another master, and a sentinel or every other server's log covers the
-    gap."""
-    if any(_followed_another(group, gap)):
+    """Return True when no replica followed another master, no sentinel named one, and a sentinel or every other
+    server's log covers the gap."""
+    if any(_followed_another(group, gap)) or _named_another(group, gap):
         return False
     there = {
         source for source in group.written if source != gap.before.source and covers(group, source, gap.begin, gap.end)
@@ -49,10 +50,21 @@ def _nobody_came(group: Group, gap: Gap) -> bool:
 
 def _followed_another(group: Group, gap: Gap) -> Iterator[bool]:
     """Yield, for each role, True if it surely followed a third master in the middle of the gap."""
-    known = {gap.before.node, gap.after.node if gap.after is not None else None}
-    elapsed = group.clocks.elapsed
+    known, elapsed = _masters_around(gap), group.clocks.elapsed
     for role in group.roles:
         if role.role not in (FOLLOWER, OBSERVER) or role.leader is None or role.leader in known:
             continue
         end = until(role)
         yield elapsed(since(role), gap.end)[0] > 0 and (end is None or elapsed(gap.begin, end)[0] > 0)
+
+
+def _named_another(group: Group, gap: Gap) -> bool:
+    """Return True when a sentinel named a third master that may have come in the gap."""
+    named = (fact for fact in group.of(SentinelSaid) if fact.message in (PROMOTED, NAMES) and fact.node is not None)
+    others = (since(fact) for fact in named if fact.node not in _masters_around(gap))
+    elapsed = group.clocks.elapsed
+    return any(elapsed(gap.begin, word)[1] > 0 and elapsed(word, gap.end)[1] > 0 for word in others)
+
+
+def _masters_around(gap: Gap) -> set[str | None]:
+    return {gap.before.node, gap.after.node if gap.after is not None else None}

@@ -280,14 +280,19 @@ def test_cut_of_a_real_run_that_proved_too_much_once(corpora: Path, run: str, nu
 
 COMBINED_BY_NUMBER = [
     ("compound-clusters/chaos-keeper-394", 2),
+    ("compound-clusters/chaos-loose-540", 18),
     ("other-clusters/rocketmq-452-dledger", 8),
     ("rocketmq-acting-master/chain-two-down", 1),
     ("compound-clusters/sleepy-master", 6),
+    ("compound-clusters/two-clusters-one-controller", 18),
+    ("redis-sentinel/kill-master-62", 14),
     ("rocketmq-controller/unclean-election", 8),
 ]
 """Real runs and combined cuts that proved more than the whole: rules that failed on two losses of one majority that a
 clock that was set holds apart; nobody who ever led, though the file that would say so ends, twice; nobody who ran the
-services behind the end of the master's log; a process that died as it ended its start, of which the head is missing."""
+services behind the end of the master's log; a process that died as it ended its start, of which the head is missing;
+no writes until a slave acted once more, which had stopped as its master was back; a term that began before the last
+one, by a wide time; no master until the former one was back, though sentinels had named another one meanwhile."""
 
 
 @pytest.mark.slow
