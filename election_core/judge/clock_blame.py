@@ -32,6 +32,9 @@ class Corroboration(Protocol):
     def was_right(self, other: int, number: int) -> bool:
         """Return True when the clock of ``other`` seemed right before it contradicted ``number``."""
 
+    def shown_back(self, number: int) -> int:
+        """Return how far, at least, lines show the clock of ``number`` to be put back up to there, in us."""
+
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
         """Return True when log gaps have room for a forward step of ``by`` us before ``other`` contradicts
         ``number``."""
@@ -76,9 +79,10 @@ def not_to_trust(
     pairs = _contradictory(compared, bounds)
     doubted = clock_blame(pairs, set_once)
     blamed = {clock_of[number] for number in doubted} | {*was_set}
-    if corroboration is not None and (len(blamed) > 1 or not {*was_set}):
+    if corroboration is not None:
         directly = {frozenset(pair) for pair, edge in among.items() if edge.most < -(bounds[pair[0]] + bounds[pair[1]])}
-        doubted += _uncorroborated(pairs, doubted, clock_of, bounds, compared, directly, corroboration)
+        alone = len(blamed) == 1 and bool(was_set)
+        doubted += _uncorroborated(pairs, doubted, clock_of, bounds, compared, directly, corroboration, alone)
     if len(machines) == len(clock_of):
         return doubted
     proven = shortest_paths(clock_of, edges)
@@ -108,8 +112,10 @@ def _uncorroborated(
     compared: Proven,
     directly: Collection[frozenset[int]],
     corroboration: Corroboration,
+    alone: bool,
 ) -> list[int]:
-    """Return the segments that contradict doubted ones and that no third clock supports. A third clock supports a
+    """Return the segments that contradict doubted ones and that no third clock supports. Where one clock ``alone`` was
+    put back, these are segments that may have been set forward by what its lines do not show. A third clock supports a
     segment by agreeing with it, or by contradicting the same doubted segment ``directly``, by messages of its own."""
 
     def agree(number: int, other: int) -> bool:
@@ -120,8 +126,12 @@ def _uncorroborated(
     against: dict[int, list[int]] = {}
     for pair in pairs:
         for number, other in (pair, pair[::-1]):
-            forward = number == pair[0] and corroboration.may_be_set_forward(number, other, -compared[pair])
-            if number not in doubted and other in doubted and (forward or corroboration.was_right(other, number)):
+            beyond = -compared[pair] - corroboration.shown_back(other) > Timeout.SILENCE.us
+            by = min(-compared[pair], Timeout.SILENCE.us) if alone else -compared[pair]
+            room = number == pair[0] and (beyond or not alone)
+            forward = room and corroboration.may_be_set_forward(number, other, by)
+            right = not alone and corroboration.was_right(other, number)
+            if number not in doubted and other in doubted and (forward or right):
                 against.setdefault(number, []).append(other)
     apart = {frozenset(pair) for pair in pairs}
     trusted = [number for number in clock_of if number not in doubted and not is_copier(clock_of[number])]

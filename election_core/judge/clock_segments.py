@@ -182,6 +182,10 @@ class Segments:
         """Return True when the bound that a message proves is within the configured bounds plus ``AGREE_US``."""
         return abs(placed.most) <= self.bound(placed.cause) + self.bound(placed.effect) + AGREE_US
 
+    def shown_back(self, number: int) -> int:
+        """Return how far, at least, lines show the clock of ``number`` to be put back up to there, in us."""
+        return sum(step.size for step in self._printed_between(self.of(self._all[number].source)[0].number, number))
+
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
         """Return True when log gaps have room for a step of ``by`` us before ``other`` contradicts ``number``."""
         segment, first = self._all[number], self._contradicted_at(number, [other])
