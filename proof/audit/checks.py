@@ -131,6 +131,23 @@ class Case:
         """The findings of some rules about a group."""
         return [found for found in self.findings if found.replica_group == group and found.rule in rules]
 
+    @cached_property
+    def unsaid(self) -> dict[str, set[float]]:
+        """How far ahead, in seconds, clocks were when they were off that no finding names alone, by source."""
+        alone = [found for found in self.findings if found.rule == RuleId.CLOCK_SKEW and len(found.nodes) == 1]
+        named = {
+            source
+            for found in alone
+            for source in (*found.nodes, *self.sources.get((found.replica_group, found.nodes[0]), ()))
+        }
+        errors = self.records.clock_errors.items()
+        return {source: {by for _, by in of_clock} - {0.0} for source, of_clock in errors if source not in named}
+
+    def ahead(self, finding: Finding) -> list[float]:
+        """How far ahead the clocks of the members that a finding names were while no finding says so."""
+        named = (self.sources.get((finding.replica_group, node), frozenset()) for node in finding.nodes)
+        return sorted({by for of_node in named for source in of_node for by in self.unsaid.get(source, ())})
+
     def breach(self, check: str, kind: str, rule: str, at: float, words: str) -> Breach:
         """Something wrong in this run."""
         return Breach(check, kind, rule, self.records.name, at, words)
@@ -160,16 +177,29 @@ def bounds(case: Case) -> Iterator[Breach]:
 
 
 def _too_long(case: Case, finding: Finding, moments: list[float]) -> Iterator[Breach]:
-    begin, end = began(finding), ended(finding, float("inf"))
-    points = [min(begin, moments[0]), *moments, max(moments[-1], end if finding.end_time else begin)]
-    pairs = pairwise(points)
-    touching = [after - before for before, after in pairs if before < end + EARLIER_S and after > begin - EARLIER_S]
     least = (finding.duration_min_ms or 0) / 1000
-    if finding.end_time is not None and max(touching, default=0.0) < least - EARLIER_S:
-        words = (
-            f"at least {least:.1f} s, and no longer than {max(touching, default=0.0):.1f} s without an acknowledgement"
-        )
-        yield case.breach("bounds", FALSE, finding.rule, begin, words)
+    longest = _longest(finding, moments)
+    if finding.end_time is None or longest >= least - EARLIER_S:
+        return
+    words = f"at least {least:.1f} s, and no longer than {longest:.1f} s without an acknowledgement"
+    ahead = next((by for by in case.ahead(finding) if _longest(finding, moments, by) >= least - EARLIER_S), None)
+    if ahead is None:
+        yield case.breach("bounds", FALSE, finding.rule, began(finding), words)
+    else:
+        words = f"{words}; there was such a time, and its members' clocks were {ahead:+.0f} s off"
+        yield case.breach("bounds", MISLEADING, finding.rule, began(finding), words)
+
+
+def _longest(finding: Finding, moments: list[float], ahead: float = 0.0) -> float:
+    """The longest time without an acknowledgement that touches a finding, by a clock that was so far ``ahead``."""
+    begin, end = began(finding) - ahead, ended(finding, float("inf")) - ahead
+    around = [min(begin, moments[0]), *moments, max(moments[-1], end if finding.end_time else begin)]
+    near = (
+        after - at
+        for at, after in pairwise(moments if ahead else around)
+        if at < end + EARLIER_S and after > begin - EARLIER_S
+    )
+    return max(near, default=0.0)
 
 
 def _too_short(case: Case, finding: Finding, gaps: list[Gap]) -> Iterator[Breach]:
@@ -190,9 +220,13 @@ def _told_otherwise(case: Case, finding: Finding, gap: Gap) -> bool:
 
 
 def _uncovered(case: Case, group: str, gap: Gap) -> float:
-    """The longest part of a gap, in seconds, of which no finding says why nobody could write."""
+    """The longest part of a gap, in seconds, of which no finding says why nobody could write, by any named clock."""
     longest, at = 0.0, gap.begin
-    spans = sorted((began(found) - EARLIER_S, ended(found, gap.end) + LATER_S) for found in case.of(group, NO_WRITES))
+    spans = sorted(
+        (began(found) - by - EARLIER_S, ended(found, gap.end + by) - by + LATER_S)
+        for found in case.of(group, NO_WRITES)
+        for by in (0.0, *case.ahead(found))
+    )
     for begin, end in (*spans, (gap.sure_end, gap.sure_end)):
         longest = max(longest, min(begin, gap.sure_end) - at)
         at = max(at, end)
@@ -275,14 +309,16 @@ def clocks(case: Case) -> Iterator[Breach]:
 
 
 def leaders(case: Case) -> Iterator[Breach]:
-    """Who told an observer again and again that it leads, leads by the verdict too."""
+    """Who told an observer again and again that it leads, leads by the verdict too, by its clock."""
     for node, first, last in case.records.leading():
         begin, end = first + LATER_S, last - LATER_S
         mine = [role for role in case.roles if role.source_node == node]
+        errors = {0.0, *case.unsaid.get(node, ())}
         led = sorted(
-            (role.start_time / 1e6, (role.end_time or 1e18) / 1e6 + (role.end_uncertainty_ms or 0) / 1e3)
+            (role.start_time / 1e6 - by, (role.end_time or 1e18) / 1e6 + (role.end_uncertainty_ms or 0) / 1e3 - by)
             for role in mine
             if role.role in ("leader", "acting_leader", "unknown")
+            for by in errors
         )
         at = begin
         for since, until in led:

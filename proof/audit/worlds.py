@@ -4,30 +4,42 @@ python -m proof.audit.worlds raft              # 500 worlds of a protocol, its k
 python -m proof.audit.worlds raft --worlds 20
 python -m proof.audit.worlds controller
 python -m proof.audit.worlds raft --electorates    # 2, 4, 5 and 7 voters, and members that come and go
+python -m proof.audit.worlds --write           # all protocols: the section of docs/accuracy.md
 """
 
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 from benchmarks.deeds import CUT, ENDED, HELD, Deed
+from election_replay.election_core.judge.wording import listed
+from election_replay.election_core.model.catalogue import RuleId
+from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.simulate.catalogue import ELECTORATES, WILD
 from election_replay.election_core.simulate.judged import rows_of
 from election_replay.election_core.simulate.scenario import Scenario, played
 from election_replay.election_core.simulate.truth import ends_at, spans
 from election_replay.election_core.simulate.world import DOWN, FROZEN, SECOND, World
-from proof.audit.checks import FALSE, Breach, audited
+from election_replay.jobs.showing.markdown import prose
+from proof.audit.__main__ import HEADING as REAL_RUNS
+from proof.audit.__main__ import PAGE
+from proof.audit.checks import FALSE, MISLEADING, MISSING, Breach, audited
 from proof.audit.records import Ack, Gap
 
 WRITES_S = 1.0
 """Clients of a world write once in so many seconds."""
 
-CLOCKS_SET = "clocks were set: messages leave open which, when, or by how much"
-"""Why what is told of a world whose clocks were set may be false."""
+SHORT_S = 12.0
+"""Whoever waits for a leader waits up to so many seconds: ten, and two for a tick (ZooKeeper's syncLimit)."""
+
+LED_ON = "its leader led on: it waited or was cut off for less than anybody takes to miss it"
+UNSHOWN = "a clock was set, and all messages in the logs fit without that"
+APART = "several clocks were set: messages show how far they are apart, not which were set"
+"""Why a verdict on a world is wrong, or lacks something."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +106,31 @@ class WorldRecords:
             yield tenure.node, tenure.begin_us / SECOND, ends_at(self.world, tenure) / SECOND
 
 
-def audited_world(name: str, seed: int) -> list[Breach]:
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How many findings a world has, and what is wrong or missing, each with its reason (empty: not known)."""
+
+    findings: int
+    breaches: tuple[tuple[Breach, str], ...]
+
+    @property
+    def false(self) -> list[Breach]:
+        """What is false."""
+        return [breach for breach, _ in self.breaches if breach.kind == FALSE]
+
+
+def judged_world(name: str, seed: int) -> Judgement:
     """What is wrong with the verdict on one wild world."""
     world = played((WILD | ELECTORATES)[name], seed)
-    return audited(WorldRecords(world, f"{name} {seed}"), rows_of(world, name))
+    records, rows = WorldRecords(world, f"{name} {seed}"), rows_of(world, name)
+    findings = [row for row in rows if isinstance(row, Finding)]
+    breaches = audited(records, rows)
+    return Judgement(len(findings), tuple((breach, why(breach, records, findings)) for breach in breaches))
+
+
+def audited_world(name: str, seed: int) -> list[Breach]:
+    """What is wrong with the verdict on one wild world, without reasons."""
+    return [breach for breach, _ in judged_world(name, seed).breaches]
 
 
 def names_of(protocol: str, stories: Mapping[str, Scenario] = WILD) -> list[str]:
@@ -105,33 +138,114 @@ def names_of(protocol: str, stories: Mapping[str, Scenario] = WILD) -> list[str]
     return [scenario.name for scenario in stories.values() if scenario.protocol == protocol]
 
 
-def audited_worlds(protocol: str, worlds: int, stories: Mapping[str, Scenario] = WILD) -> Iterator[Breach]:
-    """What is wrong with the verdicts on so many worlds, its stories taking turns."""
+def judged_worlds(protocol: str, worlds: int, stories: Mapping[str, Scenario] = WILD) -> Iterator[Judgement]:
+    """The verdicts on so many worlds, a protocol's stories taking turns."""
     names = names_of(protocol, stories)
     for number in range(worlds):
-        yield from audited_world(names[number % len(names)], number // len(names))
+        yield judged_world(names[number % len(names)], number // len(names))
 
 
-def why(breach: Breach) -> str:
-    """Why something false is told of a world, where that is known."""
-    return CLOCKS_SET if breach.kind == FALSE and breach.run.partition(" ")[0].endswith("-clocks") else ""
+# -- reasons -----------------------------------------------------------------------------------------------------------
+
+
+def why(breach: Breach, records: WorldRecords, findings: Sequence[Finding]) -> str:
+    """Why a verdict is wrong or lacks something, where no line of the world tells it better; else nothing."""
+    if breach.check == "gaps" and (reason := _led_on(breach, records)):
+        return reason
+    if breach.check == "fates" and breach.kind == MISLEADING:
+        return "its log stops with the first deed" if "log stops" in breach.words else ""
+    return _clocks_set(records, findings)
+
+
+def _led_on(breach: Breach, records: WorldRecords) -> str:
+    """Why a short time without a write is not told: its leader led on."""
+    gap = next((gap for gap in records.gaps("", alone=True) if gap.begin == breach.at), None)
+    tenures = records.world.tenures
+    if gap is None or gap.least > SHORT_S:
+        return ""
+    led = any(one.begin_us / SECOND <= gap.begin and gap.end <= ends_at(records.world, one) / SECOND for one in tenures)
+    return LED_ON if led else ""
+
+
+def _clocks_set(records: WorldRecords, findings: Sequence[Finding]) -> str:
+    """Which clocks were set that no finding names; or that the named ones may be several."""
+    skews = [found for found in findings if found.rule == RuleId.CLOCK_SKEW]
+    unnamed = sorted(
+        node
+        for node in records.clock_errors
+        if not any(node in found.nodes or f"({node})" in found.summary for found in skews)
+    )
+    if unnamed:
+        return f"{UNSHOWN} ({listed(unnamed)})"
+    return APART if len(records.clock_errors) > 1 else ""
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+HEADING = "## Wild worlds"
+INTRODUCTION = f"""{HEADING}
+
+Made by `python -m proof.audit.worlds --write`. Two to fifteen faults begin within ten minutes, also within each other:
+members die, stop, freeze, wait for their disks, are cut off or deaf, power fails; in every third world clocks are set,
+in every third stores are wiped or put back. The verdict on each world is held against what it committed and what was
+done, by the checks of the next section; `tests/proof/test_wild_worlds.py` has those that were told wrongly once.
+
+A time without a leader whose length is right, and that a clock which was off tells at another time, is misleading.
+"""
+
+
+def section(judged: Mapping[str, Sequence[Judgement]]) -> str:
+    """The section of the page: what came out for each protocol, and what is false, with its reason."""
+    breaches = {protocol: [pair for one in of_it for pair in one.breaches] for protocol, of_it in judged.items()}
+    lines = ["| protocol | worlds | findings | false | misleading | missing |", "|---|---|---|---|---|---|"]
+    for protocol, of_it in judged.items():
+        kinds = Counter(breach.kind for breach, _ in breaches[protocol])
+        counts = " | ".join(f"{kinds[kind]:,}" for kind in (FALSE, MISLEADING, MISSING))
+        lines.append(f"| {protocol} | {len(of_it):,} | {sum(one.findings for one in of_it):,} | {counts} |")
+    every = [pair for of_it in breaches.values() for pair in of_it]
+    lines += ["", "| check | kind | reason | times |", "|---|---|---|---|"]
+    alike = Counter((breach.check, breach.kind, reason.partition(" (")[0]) for breach, reason in every)
+    lines += [
+        f"| {check} | {kind} | {reason or 'not known'} | {times:,} |"
+        for (check, kind, reason), times in sorted(alike.items())
+    ]
+    lines.append("")
+    for breach, reason in every:
+        if breach.kind == FALSE:
+            words = (
+                f"false, {breach.check}, `{breach.run}`: `{breach.rule}`: {breach.words}{reason and ' - ' + reason}."
+            )
+            lines += prose(words, mark="- ")
+    return "\n".join([INTRODUCTION, *lines]).rstrip() + "\n"
+
+
+def with_section(page: str, text: str) -> str:
+    """The page with the section in its place: before what is held against real clients."""
+    before, real_runs, rest = page.partition(f"{REAL_RUNS}\n")
+    return f"{before.partition(HEADING)[0].rstrip()}\n\n{text}\n{real_runs}{rest}"
 
 
 def main() -> int:
     """Print what is wrong, and how often; fails where a finding is false."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("protocol", choices=sorted({scenario.protocol for scenario in WILD.values()}))
+    protocols = sorted({scenario.protocol for scenario in WILD.values()})
+    parser.add_argument("protocol", choices=protocols, nargs="*", default=protocols)
     parser.add_argument("--worlds", type=int, default=500)
     parser.add_argument("--electorates", action="store_true", help="groups of other sizes than three, that change")
+    parser.add_argument("--write", action="store_true", help="rewrite the section of docs/accuracy.md")
     given = parser.parse_args()
-    stories = ELECTORATES if given.electorates else WILD
-    found = Counter[tuple[str, str]]()
-    for breach in audited_worlds(given.protocol, given.worlds, stories):
-        found[breach.check, breach.kind] += 1
-        reason = f" - {known}" if (known := why(breach)) else ""
-        sys.stdout.write(f"{breach.kind}, {breach.check}, {breach.run}: {breach.rule}: {breach.words}{reason}\n")
-    sys.stdout.write(f"{given.protocol}: {given.worlds} worlds, {dict(found)}\n")
-    return 1 if any(kind == FALSE for _, kind in found) else 0
+    judged: dict[str, list[Judgement]] = {}
+    for protocol in given.protocol:
+        for world in judged_worlds(protocol, given.worlds, ELECTORATES if given.electorates else WILD):
+            judged.setdefault(protocol, []).append(world)
+            for breach, reason in world.breaches:
+                words = f"{breach.kind}, {breach.check}, {breach.run}: {breach.rule}: {breach.words}"
+                sys.stdout.write(f"{words}{reason and ' - ' + reason}\n")
+    text = section(judged)
+    if given.write:
+        PAGE.write_text(with_section(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
+    sys.stdout.write(text)
+    return 1 if any(world.false for of_it in judged.values() for world in of_it) else 0
 
 
 if __name__ == "__main__":

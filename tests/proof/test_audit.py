@@ -8,9 +8,14 @@ import pytest
 
 from election_replay.election_core.model.measures import Fate
 from election_replay.election_core.model.rows import Finding, RoleInterval, Row
+from election_replay.election_core.simulate.catalogue import WILD
+from election_replay.election_core.simulate.judged import rows_of
+from election_replay.election_core.simulate.scenario import played
+from proof.audit import worlds as of_worlds
 from proof.audit.__main__ import HEADING, OUTAGES, PAGE, listed, table, with_section
 from proof.audit.checks import CHECKS, FALSE, MISLEADING, MISSING, Breach, audited
 from proof.audit.records import Records
+from proof.audit.worlds import WorldRecords
 from tests.election_core.story import run_rows
 
 KILLED, CUT, SET = "etcd/chaos-36", "rocketmq-controller/deaf-master", "zookeeper/chaos-372"
@@ -74,6 +79,13 @@ def test_a_check_sees_what_is_spoiled(corpora: Path, name: str) -> None:
     assert (check, kind) in {(one.check, one.kind) for one in new}
 
 
+def test_a_time_that_a_wrong_clock_tells_elsewhere_is_misleading() -> None:
+    """Its length is right: only the clock of its leader was set, by 20 s."""
+    world = played(WILD["raft-wild-clocks"], 296)
+    found = audited(WorldRecords(world, "raft"), rows_of(world, "raft"))
+    assert [one.kind for one in found if one.check == "bounds"] == [MISLEADING]
+
+
 def test_every_check_is_spoiled_once() -> None:
     assert {check for _, _, check, _ in SPOILED.values()} == set(CHECKS)
 
@@ -89,6 +101,13 @@ def test_what_is_wrong_is_counted_and_listed() -> None:
     lines = list(listed(found))
     assert lines[0].startswith("- false, bounds, `etcd/a` 00:00:00: `LEADERLESS`: at least 9 s")
     assert "(and 1 more)" in lines[1]
+
+
+def test_the_section_of_wild_worlds_is_replaced_alone() -> None:
+    page = "# How right\n\nworlds\n\n## Findings held against clients, an observer and deeds\n\nreal\n"
+    once = of_worlds.with_section(page, "## Wild worlds\n\nfirst\n")
+    assert of_worlds.with_section(once, "## Wild worlds\n\nsecond\n") == once.replace("first", "second")
+    assert once.replace("## Wild worlds\n\nfirst\n\n", "") == page
 
 
 def test_the_page_has_the_section_in_its_place() -> None:
