@@ -195,6 +195,7 @@ TABLE = Table(
         Column(name="name", type=STRING, comment="The name."),
         Column(name="setting_value", type=STRING, comment="Value of a setting that is no time, as printed."),
         Column(name="nothing_in_common", type=BOOLEAN, comment="A slave's log and its master's have no common point."),
+        Column(name="line_at", type=BIGINT, comment="The line that shows a time-out, UTC on the own clock.", unit="us"),
         Column(name="last_at", type=BIGINT, comment="The last of several tries, UTC on the own clock.", unit="us"),
         Column(name="value", type=BIGINT, comment="Value of a setting, as printed.", unit="ms or ticks"),
         Column(name="member_of", type=STRING, comment="The protocol as whose member the process speaks."),

@@ -79,10 +79,12 @@ def line_of_time_out(fact: Fact) -> int:
     beginning of a fact is reckoned back; its beginning by its latest, where it is the time of a line itself."""
     if isinstance(fact, QuorumLost) and fact.since_event == fact.until_event:
         return fact.until or fact.since_by
+    if isinstance(fact, LastHeard) and fact.line_at is not None:
+        return fact.line_at
     return fact.since_by + (fact.since_by - fact.since if isinstance(fact, LastHeard) else 0)
 
 
-_ALSO_TIMES = ("sure_until", "last_at")
+_ALSO_TIMES = ("sure_until", "last_at", "line_at")
 """Other fields of facts that are moments of the source's timeline."""
 
 

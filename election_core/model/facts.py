@@ -132,7 +132,10 @@ class OrderLost(Fact):
 
 @dataclass(slots=True, unsafe_hash=True)
 class LastHeard(Fact):
-    """The source last heard of ``node`` in ``[since, since_by]``: after that ``node`` was gone or cut off."""
+    """The source last heard of ``node`` in ``[since, since_by]``: after that ``node`` was gone or cut off. ``line_at``:
+    the time of the line from which that is reckoned back (null: as long before it as the interval is wide)."""
+
+    line_at: int | None = None
 
 
 @dataclass(slots=True, unsafe_hash=True)

@@ -74,6 +74,7 @@ ONCE = [
     ("controller-wild-clocks", 18),
     ("controller-wild-clocks", 264),
     ("dledger-wild-clocks", 201),
+    ("zab-wild-clocks", 338),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
@@ -84,9 +85,10 @@ off; a follower that came back while clocks were in doubt, told as lost before; 
 again, which shows that a clock was set; a leader that slept as long as one waits that is cut off, and was reached as
 soon as it woke; what a leader committed after the last line that calls it so; a leader elected again in its term, which
 ties the clocks of its followers; two clocks put back alike, taken for right behind that; a clock that one of two others
-contradicts first, and the other one by more; a follower that was cut off shortly before its leader died; a message that came between two lives
-of its sender, by a clock that was set meanwhile; a master whose clock was set forward, whose epoch its slaves read; a clock
-that was put back, told to be off by what another one was set forward in a silence of its log too."""
+contradicts first, and the other one by more; a follower that was cut off shortly before its leader died; a message that
+came between two lives of its sender, by a clock that was set meanwhile; a master whose clock was set forward, whose
+epoch its slaves read; a clock that was put back, told to be off by what another one was set forward in a silence of its
+log too; a time-out of a follower that was noted right behind a step of its clock, and reckoned back over it."""
 
 DOUBTED = [
     ("dledger-wild-clocks", 60),

@@ -208,7 +208,7 @@ class ZabLog(VotingLog):
         for leader, at, by, event in self.heard:
             silent_us = sync_limit_us if leader is None and "Timeout" in (event.result or "") else 0
             if leader is not None or not self._tells_roles:
-                yield LastHeard(*emit.during(leader, at - silent_us, by, event.event_id))
+                yield LastHeard(*emit.during(leader, at - silent_us, by, event.event_id), line_at=event.at)
         for contact in self.contacts.every:
             yield contact.fact(emit, Timeout.ZK_BROKEN_CONNECTION.us, closed=True)
 
