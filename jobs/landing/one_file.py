@@ -44,6 +44,7 @@ from election_replay.jobs.landing.known_files import (
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
+from election_replay.jobs.landing.refusals import mixed
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import DataFile, Row, Rows, write_data_files
 from election_replay.schemas import TABLES
@@ -165,6 +166,10 @@ def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) 
         begin = begun_at(task, file, known, zone)
     except NotReadError as error:
         yield not_read(task, file, str(error))
+        return
+    is_new = begin.before is None and begin.older is None
+    if is_new and (problem := mixed(file, named(task.dialect), zone)):
+        yield not_read(task, file, problem)
         return
     yield from land_log(task, file, known, begin)
 

@@ -1,12 +1,11 @@
 """Plan a landing: which files are new, how far each one is landed, and how the work is divided among executors."""
 
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
 from heapq import heapreplace
-from pathlib import PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -25,7 +24,7 @@ from election_replay.jobs.landing.one_file import LANDED, Task
 from election_replay.jobs.landing.privacy_mark import remember_privacy
 from election_replay.jobs.landing.pseudonyms import pseudonyms_of
 from election_replay.jobs.landing.recognising import dialect_of, looked_at
-from election_replay.jobs.landing.refusals import refusal
+from election_replay.jobs.landing.refusals import newest_first
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.landed_files import LANDED_STATES
@@ -96,7 +95,6 @@ def tasks_of(
     zone, pseudonyms = open_landing(landing), pseudonyms_of(config.privacy)
     ledger = Ledger(landed, files, HEAD_BYTES)
     lengths = ledger.lengths()
-    namesakes = Counter(PurePosixPath(file.path).name for file in files)
 
     def look(file: LogFile, read: FirstBytes) -> Looked:
         if read.problem:
@@ -106,7 +104,8 @@ def tasks_of(
             file = replace(file, size=0)  # rolled since it was listed: the next landing takes what is there now
         hashes = hashes_at(lengths.get((file.cluster, file.source_node, file.stream), ()), first)
         found = head_found(file, read.data, config)
-        found = replace(found, problem=refusal(file, first, named(found.dialect), zone, namesakes))
+        if found.dialect and not file.below:
+            found = replace(found, problem=newest_first(first))
         counts_as = stream_in_system(file.stream, found.dialect)
         known_as = file.known_as if counts_as == file.stream else counts_as
         return Looked(replace(file, beginning=Beginning.of(first), known_as=known_as), found, hashes)

@@ -145,9 +145,20 @@ def time_of(line: str) -> str | None:
 def one_after_another(members: Sequence[Sequence[Process]], left_out: Sequence[Process]) -> bool:
     """Return True when each process of a file wrote its last line before the next one wrote its first, and no two print
     different ids: so it is with the restarts of one server."""
-    processes = sorted((process for member in (*members, left_out) for process in member), key=attrgetter("first"))
+    processes = by_place(members, left_out)
     names = {process.printed_id for process in processes if process.printed_id}
     return len(names) < 2 and all(before.last < after.first for before, after in pairwise(processes))
+
+
+def in_turn(members: Sequence[Sequence[Process]], left_out: Sequence[Process]) -> bool:
+    """Return True when the processes of a file came :func:`one_after_another`, by their times too."""
+    in_time = all(before.end <= after.begin for before, after in pairwise(by_place(members, left_out)))
+    return in_time and one_after_another(members, left_out)
+
+
+def by_place(members: Sequence[Sequence[Process]], left_out: Sequence[Process]) -> list[Process]:
+    """Return all processes of a file in the order of their first lines."""
+    return sorted((process for member in (*members, left_out) for process in member), key=attrgetter("first"))
 
 
 def members_of(file: LogFile, zone: LandingZone) -> tuple[list[list[Process]], list[Process]]:

@@ -3,15 +3,14 @@
 A look puts such files right and lands what it wrote; a nightly run must be given the logs as they were written.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import PurePosixPath
 from typing import Any
 
 from election_replay.election_core.dialects import Dialect
 from election_replay.jobs.landing.landing_zone import LandingZone
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.processes import members_of, one_after_another
+from election_replay.jobs.landing.processes import in_turn, members_of
 from election_replay.jobs.landing.recognising import texts_of
 from election_replay.jobs.landing.written_times import stamp
 
@@ -40,19 +39,18 @@ def falls(times: Sequence[Any]) -> bool:
     return len(steps) >= FEWEST_STEPS and sum(after < before for before, after in steps) > 0.9 * len(steps)
 
 
-def refusal(
-    file: LogFile, beginning: bytes, dialect: Dialect | None, zone: LandingZone, namesakes: Mapping[str, int]
-) -> str | None:
-    """Return why a log that begins with ``beginning`` is not read as it is; None: it is. ``namesakes`` counts the files
-    of each name."""
-    if file.below or dialect is None:
-        return None
+def newest_first(beginning: bytes) -> str | None:
+    """Return why a log that begins with ``beginning`` is not read, where its newest line stands first; else None."""
     lines = texts_of(beginning)[:SAMPLE]
     first, last = (next(filter(None, map(stamp, each)), None) for each in (lines, lines[::-1]))
     if first and last and last < first and falls([found for line in lines if (found := stamp(line)) is not None]):
         return NEWEST_FIRST
-    if dialect.system != "redis" or file.size > MIXED_BYTES:
+    return None
+
+
+def mixed(file: LogFile, dialect: Dialect | None, zone: LandingZone) -> str | None:
+    """Return why a log of Redis is not read, where several servers wrote it at the same time; else None."""
+    if dialect is None or dialect.system != "redis" or file.size > MIXED_BYTES:
         return None
     members, left_out = members_of(file, zone)
-    of_one = namesakes[PurePosixPath(file.path).name] > 1 and one_after_another(members, left_out)
-    return None if not members or of_one else MIXED.format(len(members))
+    return None if not members or in_turn(members, left_out) else MIXED.format(len(members))

@@ -1,7 +1,6 @@
 """A nightly run reads no file whose order or mixture would make it say what is false, and refuses no log of one server."""
 
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from election_replay.jobs.cli.app import main
 from election_replay.jobs.landing.landing_zone import open_landing
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.plan import head_found
-from election_replay.jobs.landing.refusals import refusal
+from election_replay.jobs.landing.refusals import mixed, newest_first
 from election_replay.jobs.settings.config import Config
 
 MAILED = Path(__file__).parents[2] / "mailed"
@@ -19,12 +18,12 @@ MAILED = Path(__file__).parents[2] / "mailed"
 
 def refused(root: Path) -> dict[str, str | None]:
     """Why each log below a folder is refused."""
-    zone, paths = open_landing(str(root)), sorted(path for path in root.rglob("*") if path.is_file())
-    names, found = Counter(path.name for path in paths), {}
-    for path in paths:
+    zone, found = open_landing(str(root)), {}
+    for path in sorted(path for path in root.rglob("*") if path.is_file()):
         file = LogFile(path.relative_to(root).as_posix(), "c", "n", path.stat().st_size, None)
         data = path.read_bytes()[: 1 << 16]
-        found[file.path] = refusal(file, data, named(head_found(file, data, Config()).dialect), zone, names)
+        dialect = named(head_found(file, data, Config()).dialect)
+        found[file.path] = (newest_first(data) if dialect else None) or mixed(file, dialect, zone)
     return found
 
 
@@ -65,3 +64,12 @@ def test_newest_lines_first_are_refused() -> None:
     assert [path for path, why in found.items() if why and "newest first" in why] == [*found]
     for layout in sorted((MAILED / "etcd-layout-matrix").iterdir()):
         assert {*refused(layout).values()} == {None}, layout.name
+
+
+def test_a_restart_without_its_first_lines_is_of_the_same_server(corpora: Path, tmp_path: Path) -> None:
+    """A server that logs warnings only prints no line when it starts."""
+    log = next((corpora / "redis-sentinel/kill-master/nodes").glob("redis-1/logs/*.log"))
+    lines = [line for line in log.read_text().splitlines(keepends=True) if "oO0OoO0OoO0Oo" not in line]
+    (tmp_path / "redis-6379.log").write_text("".join(lines))
+    assert len({line.partition(":")[0] for line in lines}) > 1, "two processes wrote it"
+    assert {*refused(tmp_path).values()} == {None}
