@@ -194,14 +194,25 @@ def _findings(group: Group, unclean: dict[int, UncleanLeader], lost: Sequence[La
 
 
 def _ends(group: Group) -> list[LogEnd]:
-    """Return where the logs of leaders ended when they first led their epoch."""
+    """Return where the logs of leaders ended when they first led their epoch, or held other messages than had been
+    committed: a follower cut off from there on what it knew to be committed."""
     first: dict[tuple[str, int], LogEnd] = {}
+    cuts = _committed_cuts(group)
     for fact in group.of(ReplicaLog):
         if fact.role == LEADER:
-            node = fact.who
-            end = LogEnd(node, fact.term, fact.log_end, fact.since, fact.since_event)
-            first.setdefault((node, fact.term), end)
+            node, cut = fact.who, cuts.get(fact.term)
+            index = fact.log_end if cut is None else min(fact.log_end, cut.cut_to)
+            first.setdefault((node, fact.term), LogEnd(node, fact.term, index, fact.since, fact.since_event))
     return list(first.values())
+
+
+def _committed_cuts(group: Group) -> dict[int, ReplicaCut]:
+    """Return, by leader epoch, the longest cut of a follower that reached into what it knew to be committed."""
+    found: dict[int, ReplicaCut] = {}
+    for fact in group.of(ReplicaCut):
+        if fact.cut_to < fact.high_watermark and (fact.term not in found or fact.cut_to < found[fact.term].cut_to):
+            found[fact.term] = fact
+    return found
 
 
 def _commits(group: Group) -> list[KnownCommit]:
@@ -251,13 +262,20 @@ def _messages_lost(count: int) -> str:
 def _loss_finding(group: Group, lack: Lack, election: Finding | None) -> Finding:
     leader, commit = lack.leader, lack.commit
     count = commit.index - leader.index
+    taken = (
+        fact for fact in group.of(ReplicaLog) if (fact.role, fact.who, fact.term) == (LEADER, leader.node, leader.term)
+    )
+    other = leader.index < next(taken).log_end
+    log = "other messages from offset" if other else "a log that ended at offset"
     summary = (
-        f"{leader.node} led {CLOCK} {leader.term} with a log that ended at offset {leader.index}, although "
+        f"{leader.node} led {CLOCK} {leader.term} with {log} {leader.index}{' on' if other else ''}, although "
         f"{commit.node} had known all below offset {commit.index} to be committed in {CLOCK} {commit.term} or before: "
         f"{_messages_lost(count)}."
     )
     found = finding_of(group, lack, summary, count, Unit.MESSAGES, [election] if election is not None else [])
-    return replace(found, entries_lost=None, messages_lost=count, offset_before=commit.index, offset_after=leader.index)
+    evidence = (*found.evidence, *(_committed_cuts(group)[leader.term].evidence if other else ()))
+    found = replace(found, entries_lost=None, messages_lost=count, evidence=evidence)
+    return replace(found, offset_before=commit.index, offset_after=leader.index)
 
 
 def _overlap(group: Group, overlap: Overlap) -> Finding:
