@@ -121,10 +121,10 @@ def gaps(
     )
     for number, before in enumerate(ordered, 1):
         after = ordered[number] if number < len(ordered) else None
-        target = ends.target
+        target, soonest = ends.target, ends.soonest
         so_far = ends.so_far(before)
         in_force = [end for end in so_far if not fenced or not is_larger(before.term, end.tenure.term)]
-        gap = _gap(served, in_force, (after, target), without_log, alive_times)
+        gap = _gap(served, in_force, (after, target, soonest), without_log, alive_times)
         if gap is not None:
             gap = replace(gap, unserved=tuple(_never_served(group, gap, unserved, service)))
         if gap is not None and majorities is not None and (gap.missed or not _surely_nobody_led(group, gap)):
@@ -194,7 +194,7 @@ class _Ends:
         self._majorities = majorities
         self._heard = ByTime((node, moment, moment) for node, moment in heard)
         self._targets = [*(service.begun(tenure) or tenure.begin for tenure in group.tenures[1:]), group.end]
-        self._soonest = list(accumulate((target.at for target in reversed(self._targets)), min))[::-1]
+        self._soonest = list(accumulate(reversed(self._targets), _sooner))[::-1]
         self._number = 0
         self._pending: list[tuple[int, Tenure]] = []
         self._latest: dict[str, tuple[int, int, _End]] = {}
@@ -205,9 +205,14 @@ class _Ends:
         """The beginning of the tenure after the one that :meth:`so_far` gets next, or the end of the group's logs."""
         return self._targets[self._number]
 
+    @property
+    def soonest(self) -> Moment:
+        """The beginning that may be the first of all that come after the tenure that :meth:`so_far` gets next."""
+        return self._soonest[self._number]
+
     def so_far(self, tenure: Tenure) -> list[_End]:
         """Return the effective ends up to ``tenure``, in order, as seen from the beginning of the next one."""
-        target, soonest = self._targets[self._number], self._soonest[self._number]
+        target, soonest = self.target, self.soonest.at
         self._pending.append((self._number, tenure))
         self._number += 1
         ends: dict[int, _End] = {}
@@ -275,21 +280,27 @@ class _Ends:
                 final[source] = (time, number, end)
 
 
+def _sooner(first: Moment, second: Moment) -> Moment:
+    return first if first.at < second.at else second
+
+
 def _gap(
     group: Group,
     ends: Sequence[_End],
-    following: tuple[Tenure | None, Moment],
+    following: tuple[Tenure | None, Moment, Moment],
     without_log: "_LeadersWithoutLog",
     alive_times: AliveTimes,
 ) -> Gap | None:
-    """Return the gap between the ends and what follows (the next tenure and when it served, or the end of the logs)."""
-    after, target = following
+    """Return the gap between the ends and what follows: the next tenure and when it served, or the end of the logs, and
+    the beginning that may be the first, where clocks leave the order of tenures open."""
+    after, target, soonest = following
     if after is None and any(end.tenure.open for end in ends):
         return None
     # The gap is what no earlier tenure covers: the minimum over all of them.
     least = min(group.clocks.elapsed(end.latest, target)[0] for end in ends)
     most = min(group.clocks.elapsed(end.earliest, target)[1] for end in ends)
-    least = min(least, most)  # a leader that was missed before its last line led until that line
+    soonest_first = (group.clocks.elapsed(end.latest, soonest)[0] for end in ends)
+    least = min(least, most, *soonest_first)  # a leader that was missed before its last line led until that line
     uncertain = any(end.lost is not None or end.tenure.end_cause in (DIED, SILENT) for end in ends[-1:])
     end = min(reversed(ends), key=lambda e: group.clocks.elapsed(e.latest, target)[0])
     if end.lost is None or all(left.ended or left.latest.source == target.source for left in end.lost.left):
@@ -343,6 +354,10 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     )
     late = -Timeout.LAST_HEARTBEAT.us
     relevant = [m for m in near if clocks.elapsed(end, m)[1] > late and clocks.elapsed(m, target)[1] > 0]
+    if (
+        tenure.begin.width > Timeout.BLURRED_END.us
+    ):  # near a step of its clock: they may have heard of an earlier tenure
+        relevant = [moment for moment in relevant if clocks.elapsed(tenure.begin, moment)[0] > 0]
     if not log_stops:  # what was heard after the end came from a later process run
         relevant = [moment for moment in relevant if not clocks.surely_before(end, moment)]
     over = target if log_stops else Moment(end.by, end.by, end.source)

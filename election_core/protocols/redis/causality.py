@@ -11,15 +11,20 @@ master                  Partial resynchronization not accepted
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from election_replay.election_core.fold.roles import FOLLOWER, LEADER
+from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Message
 from election_replay.election_core.judge.group import in_order, since, until
 from election_replay.election_core.judge.moments import belong_together
-from election_replay.election_core.model.facts import Candidacy, Fact, Role, VoteGranted
+from election_replay.election_core.model.facts import Candidacy, Fact, VoteGranted
 from election_replay.election_core.model.timing import Timeout
-from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, SentinelSaid
-from election_replay.election_core.protocols.redis.sentinel_log import NAMES, PROMOTED, TOLD_TO_FOLLOW, TOLD_TO_LEAD
-from election_replay.election_core.protocols.redis.server_log import ASKS, BY_COMMAND, COPIED, PROTOCOL
+from election_replay.election_core.protocols.redis.facts import BytesRefused, DataHeld, Obeyed, SentinelSaid
+from election_replay.election_core.protocols.redis.sentinel_log import (
+    NAMES,
+    PROMOTED,
+    TOLD_TO_FOLLOW,
+    TOLD_TO_LEAD,
+)
+from election_replay.election_core.protocols.redis.server_log import ASKS, COPIED, PROTOCOL
 
 
 def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
@@ -58,23 +63,27 @@ def _commands(facts: list[Fact]) -> Iterator[Message]:
     for fact in facts:
         if isinstance(fact, SentinelSaid):
             spoken[fact.message, fact.node].append(fact)
-    taken: dict[tuple[str, str | None], list[Role]] = defaultdict(list)
-    for fact in facts:
-        if isinstance(fact, Role) and fact.cause == BY_COMMAND:
-            taken[fact.role, fact.node].append(fact)
-    for (message, node), words in spoken.items():
-        role = {TOLD_TO_LEAD: LEADER, PROMOTED: LEADER, TOLD_TO_FOLLOW: FOLLOWER}.get(message)
-        if role is None:
-            continue
-        for word, begun in _in_turn(
-            sorted(words, key=lambda word: word.term or word.since), taken.get((role, node), [])
-        ):
-            pair = since(word), since(begun)
-            yield Message(*(pair if message != PROMOTED else reversed(pair)))
+    for node, role, sentinel, obeyed in _by_sentinel(facts):
+        of_role = (TOLD_TO_LEAD, PROMOTED) if role == LEADER else (TOLD_TO_FOLLOW,)
+        for message in of_role:
+            words = [word for word in spoken.get((message, node), []) if (word.peer or sentinel).startswith(sentinel)]
+            for word, begun in _in_turn(sorted(words, key=lambda word: word.term or word.since), obeyed):
+                pair = since(word), since(begun)
+                yield Message(*(pair if message != PROMOTED else reversed(pair)))
     yield from _heard_of(spoken)
 
 
-def _in_turn(words: Sequence[SentinelSaid], roles: Sequence[Role]) -> list[tuple[SentinelSaid, Role]]:
+def _by_sentinel(facts: list[Fact]) -> Iterator[tuple[str | None, str, str, list[Obeyed]]]:
+    """Yield (server, role, sentinel, roles that the server took by that sentinel's command in the order of its log)."""
+    taken: dict[tuple[str, str | None, str, str], list[Obeyed]] = defaultdict(list)
+    for fact in facts:
+        if isinstance(fact, Obeyed):
+            taken[fact.source_node, fact.node, fact.role, fact.peer].append(fact)
+    for (_, node, role, sentinel), obeyed in taken.items():
+        yield node, role, sentinel, obeyed
+
+
+def _in_turn(words: Sequence[SentinelSaid], roles: Sequence[Obeyed]) -> list[tuple[SentinelSaid, Obeyed]]:
     """Return each role with the word about it, both in their order. A server that had the role already prints nothing:
     with more words than roles, only one choice of words may be as far from all roles. Empty if it is not clear."""
     choices = set()

@@ -57,6 +57,16 @@ class DataHeld(Fact):
 
 
 @dataclass(slots=True, unsafe_hash=True)
+class Obeyed(Fact):
+    """``node`` took ``role`` because a sentinel commanded it, whose id begins with ``peer``."""
+
+    KNOWN_AT_START: ClassVar[tuple[str, ...]] = ("role", "peer")
+
+    role: str
+    peer: str
+
+
+@dataclass(slots=True, unsafe_hash=True)
 class LedWithoutData(Fact):
     """``node`` became master in place of ``peer``, to which it had gone over from another shard, before it had copied
     anything from it; ``evidence`` are both lines."""

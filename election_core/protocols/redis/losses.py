@@ -31,7 +31,7 @@ from election_replay.election_core.protocols.redis.facts import (
     SentinelSaid,
 )
 from election_replay.election_core.protocols.redis.kin import CLUSTER_ID
-from election_replay.election_core.protocols.redis.sentinel_log import DOWN
+from election_replay.election_core.protocols.redis.sentinel_log import DOWN, REPLICA_DOWN
 from election_replay.election_core.protocols.redis.server_log import (
     ASKS,
     BEGAN,
@@ -47,7 +47,9 @@ HELLO_BYTES, HELLO_EACH = 135, 2
 MORE = 1.5
 """The factor by which heartbeats may exceed their rate: a cut holds some back, which then come on top of new ones."""
 HELD_BACK = 100
-"""The most hellos that wait on one sentinel connection (``SENTINEL_MAX_PENDING_COMMANDS``): one more each 0.1 s."""
+"""The most hellos that wait on one sentinel connection (``SENTINEL_MAX_PENDING_COMMANDS``)."""
+HELLOS_EACH_SECOND = 10
+"""The fewest hellos that a sentinel adds each second while none is answered (``sentinelTimer``, ``server.hz``)."""
 CONNECTION = 15
 """Seconds after which a sentinel reconnects to a silent server (``SENTINEL_MIN_LINK_RECONNECT_PERIOD``). A frozen
 process still accepts, and receives all that waits on its connections at once when it goes on."""
@@ -83,15 +85,42 @@ def heartbeats(group: Group, for_us: int) -> float:
     return MORE * each_second * (for_us / SECOND + PING_EACH) + PING_BYTES
 
 
-def like_held_back(group: Group, lost: int, silent_us: int) -> bool:
-    """Return True when the bytes are as many as sentinels hold back for a frozen master, on one or more connections."""
-    each = HELD_BACK * HELLO_BYTES * sentinels_of(group)
-    connections = range(1, 2 + silent_us // (CONNECTION * SECOND))
+def like_held_back(group: Group, lost: int, tenure: Tenure, silent_us: int) -> bool:
+    """Return True when the bytes are as many as sentinels hold back for a frozen master, on one or more connections.
+    They are fewer where it was frozen for less than it takes a sentinel to stop: one that missed it shows for how long
+    it held back at least. ``silent_us`` is the longest time in us for which the master can have been frozen."""
+    missed = list(_missed_us(group, tenure))
+    if not missed and any(word.node == tenure.node for word in group.of(SentinelSaid)):
+        return False  # it was watched, and it answered
+    fewest = sum(min(each * HELLOS_EACH_SECOND // SECOND, HELD_BACK) for each in missed)
+    most = HELD_BACK * sentinels_of(group) * (1 + silent_us // (CONNECTION * SECOND))
     beside = heartbeats(group, silent_us)
-    return any(
-        (1 - LIKE_HELD_BACK) * each * number <= lost <= (1 + LIKE_HELD_BACK) * each * number + beside
-        for number in connections
-    )
+    return (1 - LIKE_HELD_BACK) * fewest * HELLO_BYTES <= lost <= (1 + LIKE_HELD_BACK) * most * HELLO_BYTES + beside
+
+
+def _missed_us(group: Group, tenure: Tenure) -> Iterator[int]:
+    """Yield for how long, in us, each sentinel missed a master: as its master, as a replica, or as both in turn, with a
+    pause of what it takes to miss it again."""
+    missed: dict[str, list[SentinelSaid]] = {}
+    for word in group.of(SentinelSaid):
+        if word.message in (DOWN, REPLICA_DOWN) and word.node == tenure.node and _during(group, word, tenure):
+            missed.setdefault(word.source_node, []).append(word)
+    again = group.timing.us(Timeout.REDIS_DOWN_AFTER) + Timeout.REDIS_PING.us
+    for words in missed.values():
+        begun = over = None
+        for word in sorted(words, key=lambda word: word.since):
+            if begun is not None and over is not None and word.since - over < again:
+                over = word.until or tenure.end.at
+            else:
+                begun, over = word.since, word.until or tenure.end.at
+        if begun is not None and over is not None:
+            yield max(over - begun, 0)
+
+
+def _during(group: Group, word: SentinelSaid, tenure: Tenure) -> bool:
+    """Return True when a statement may have begun in a tenure."""
+    elapsed = group.clocks.elapsed
+    return elapsed(tenure.begin, since(word))[1] > 0 and elapsed(since(word), tenure.end)[1] > 0
 
 
 def refused(group: Group) -> Iterator[tuple[BytesRefused, int | None]]:
@@ -241,11 +270,11 @@ def _everything_lost(group: Group, overlap: Overlap, lost: Tenure, asked: _Asked
     """Return (severity, certainty, clause) for a master that has nothing of what ``lost`` took."""
     other = overlap.stale if lost is overlap.newer else overlap.newer
     data = "all of its data" if asked.goes_on.message == BEGAN else "all that it took as master"
-    thrown = f"{other.node} had copied nothing from {lost.node}, and {data}, {asked.bytes:,} bytes, were thrown away"
+    thrown = f"{lost.node} threw away {data}, {asked.bytes:,} bytes, of which {other.node} had copied nothing"
     alone_us = max(asked.asked.since - asked.goes_on.since, 0)
     if asked.bytes <= heartbeats(group, alone_us):
         return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
-    if like_held_back(group, asked.bytes, min(alone_us, _silent_at_most(group, lost, asked))):
+    if like_held_back(group, asked.bytes, lost, min(alone_us, _silent_at_most(group, lost, asked))):
         return WARNING, DEFINITE, f"{thrown}; if it was frozen, they may be heartbeats that waited for it"
     return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
 
@@ -331,7 +360,7 @@ def _consequence(
         thrown = f"{bytes_lost:,} bytes that {lost.node} took and {other.node} never had were thrown away"
         if bytes_lost <= heartbeats(group, silent_us):
             return WARNING, DEFINITE, f"{thrown}; they may be heartbeats alone"
-        if like_held_back(group, bytes_lost, silent_us):
+        if like_held_back(group, bytes_lost, lost, silent_us):
             return WARNING, DEFINITE, f"{thrown}; if it was frozen, they may be heartbeats that waited for it"
         return CRITICAL, DEFINITE, f"{thrown}, more than heartbeats: {OF_CLIENTS}"
     if out_of_place(group, lost):
@@ -453,7 +482,9 @@ def _beyond_heartbeats(group: Group, lost: int, all_the_time: int) -> tuple[str,
     """Return severity and clause for ``lost`` bytes, in logs that span ``all_the_time`` us."""
     if lost <= heartbeats(group, Timeout.REDIS_TOLD.us):
         return INFO, ", and may be heartbeats alone"
-    if lost <= heartbeats(group, all_the_time) or like_held_back(group, lost, all_the_time):
+    if lost <= heartbeats(group, all_the_time) or any(
+        like_held_back(group, lost, tenure, all_the_time) for tenure in group.tenures
+    ):
         return WARNING, ""
     return CRITICAL, f", more than heartbeats: {OF_CLIENTS}"
 

@@ -32,7 +32,8 @@ def _fewer_keys(group: Group) -> Iterator[Finding]:
     """Yield losses by masters that came back with fewer keys than a replica had copied from them shortly before. Keys
     also go because clients delete them, or because they expire: it is possible only."""
     held = sorted(group.of(DataHeld), key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
-    began = {fact.ids: fact for fact in held if fact.message == BEGAN and fact.ids is not None}
+    goes_on = {fact.other: fact for fact in held if fact.message == GOES_ON and fact.other is not None}
+    began = goes_on | {fact.ids: fact for fact in held if fact.message == BEGAN and fact.ids is not None}
     most: dict[str, tuple[int, DataHeld, DataHeld]] = {}
     for before, after in pairwise(fact for fact in held if fact.message == COPIED):
         if after.ids is None or before.ids is None or not {after.ids, before.ids} <= began.keys():
@@ -40,13 +41,16 @@ def _fewer_keys(group: Group) -> Iterator[Finding]:
         history, first = began[after.ids], began[before.ids]
         if not after.count or history.count == 0:
             continue
-        of_one = before.source_node == after.source_node and history.source_node == first.source_node
+        of_one = before.source_node == after.source_node
         soon = after.since - before.since <= Timeout.REDIS_COPIES.us
         gone = (before.count or 0) - after.count
         if of_one and soon and before.ids != after.ids and gone > most.get(after.ids, (0,))[0]:
             most[after.ids] = gone, before, after
     for ids, (gone, before, after) in most.items():
-        if _led_before(group, began[ids]):
+        first = began[before.ids or ""]
+        if began[ids].source_node != first.source_node:
+            yield _fewer_than_another(group, (first, began[ids]), before, after, gone)
+        elif _led_before(group, began[ids]):
             yield _fewer(group, began[ids], before, after, gone)
 
 
@@ -63,6 +67,26 @@ def _fewer(group: Group, history: DataHeld, before: DataHeld, after: DataHeld, g
         f"copied {after.count:,} then. If clients did not delete the other {gone:,}, and none expired, its data are an "
         "older copy.",
         evidence=[before.since_event, history.since_event, after.since_event],
+    )
+
+
+def _fewer_than_another(
+    group: Group, masters: tuple[DataHeld, DataHeld], before: DataHeld, after: DataHeld, gone: int
+) -> Finding:
+    """Return the loss of a replica that copied fewer keys from a new master than it had copied from another one."""
+    first, newer = masters
+    former, master = name_of(first.node, first.source_node), name_of(newer.node, newer.source_node)
+    return group.finding(
+        RuleId.POSSIBLE_DATA_LOSS,
+        ("fewer than another", newer.source_node, after.ids),
+        severity=WARNING,
+        certainty=POSSIBLE,
+        nodes=(newer.who, first.who, after.who),
+        when=since(after).at,
+        summary=f"{master} had fewer keys than {former}: {name_of(after.node, after.source_node)} had copied "
+        f"{before.count:,} from {first.who}, and copied {after.count:,} from {newer.who} then. If clients did not "
+        f"delete the other {gone:,}, and none expired, they are lost.",
+        evidence=[first.since_event, before.since_event, newer.since_event, after.since_event],
     )
 
 

@@ -27,7 +27,7 @@ from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure, group_of, since, until
 from election_replay.election_core.judge.leaderless import gaps, leaderless
 from election_replay.election_core.judge.limits import log_gaps
-from election_replay.election_core.judge.outages import leaderless_outage, severity_of
+from election_replay.election_core.judge.outages import leaderless_outage
 from election_replay.election_core.judge.overlap import overlap_coverage
 from election_replay.election_core.judge.role_rows import role_intervals
 from election_replay.election_core.judge.same_term import same_term
@@ -60,6 +60,7 @@ from election_replay.election_core.protocols.redis.losses import (
     silent_for,
 )
 from election_replay.election_core.protocols.redis.masters_between import shown
+from election_replay.election_core.protocols.redis.missed_masters import by_word, missed_for_a_while, unreachable
 from election_replay.election_core.protocols.redis.restarts import losses_at_restarts, started_from_snapshots
 from election_replay.election_core.protocols.redis.sentinel_log import AGREED, BY_REQUEST, DOWN, TILT
 from election_replay.election_core.protocols.redis.server_log import BY_COMMAND, ELECTED, PROTOCOL, REPLACED, TAKEOVER
@@ -234,9 +235,9 @@ def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
     in_turn = group.with_tenures(in_succession(group))
     without = [
         *_without_master(in_turn),
-        *_unreachable(in_turn),
-        *_missed_for_a_while(in_turn),
-        *_by_word(group, epochs),
+        *unreachable(in_turn),
+        *missed_for_a_while(in_turn),
+        *by_word(group, epochs),
         *_refusing(group),
     ]
     yield from without
@@ -329,172 +330,6 @@ def _reasons(group: Group, begin: Moment, end: Moment) -> Iterator[tuple[str, st
         f"only {names} missed the master, and no quorum of the sentinels agreed",
         next(iter(down.values())).since_event,
     )
-
-
-def _unreachable(group: Group) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` for clients that could not reach a running master, until the sentinels had another one."""
-    for tenure in group.tenures:
-        stale = [
-            other
-            for other in group.tenures
-            if other.term < tenure.term
-            and other.source != tenure.source
-            and group.clocks.elapsed(tenure.begin, other.end)[0] > 0
-        ]
-        if not stale or restarted(group, tenure):
-            continue
-        former = stale[-1]
-        words = [
-            word
-            for word in group.of(SentinelSaid)
-            if word.message in MISSED
-            and word.node == former.node
-            and group.clocks.elapsed(since(word), tenure.begin)[1] > 0
-            and group.clocks.elapsed(former.begin, since(word))[1] > 0
-        ]
-        missed = [word for word in words if _still(group, word, tenure.begin)]
-        again = {word.source_node for word in words} - {word.source_node for word in missed}
-        # Sentinels that slept, or were in TILT, learn of it late; they must be the fewer ones.
-        if len(again) < len({word.source_node for word in missed}):
-            yield _unreachable_finding(group, former, tenure, missed)
-
-
-def _speakers(words: list[SentinelSaid], noun: str) -> str:
-    """Return the one who said the words, or how many did."""
-    names = {word.peer or word.source_node for word in words}
-    return next(iter(names)) if len(names) == 1 else f"{len(names)} {noun}s"
-
-
-def _still(group: Group, word: SentinelSaid, moment: Moment) -> bool:
-    """Return True when the sentinel that missed a master still did at the moment."""
-    end = until(word)
-    return end is None or group.clocks.elapsed(moment, end)[1] > -Timeout.MIN_REPORTED.us
-
-
-def _unreachable_finding(group: Group, former: Tenure, tenure: Tenure, missed: list[SentinelSaid]) -> Finding:
-    first = min(missed, key=lambda word: since(word).at)
-    begin = since(first)
-    least = max(group.clocks.elapsed(begin, tenure.begin)[0], 0)
-    most = group.clocks.elapsed(begin, tenure.begin)[1] + silent_for(group, first)
-    who = _speakers(missed, "sentinel" if first.message == DOWN else "node")
-    return leaderless_outage(
-        group,
-        Scope.UNREACHABLE,
-        (former.term, "unreachable", begin.at // SECOND),
-        (least, most),
-        severity=severity_of(most),
-        led=(former, tenure),
-        when=(begin.at, tenure.begin.at),
-        summary=f"No master for {between(least, most)} for clients that could not reach {former.name}: {who} "
-        f"missed it, until {tenure.name} led epoch {tenure.term}.",
-        evidence=[*(word.since_event for word in missed), tenure.begin.event_id],
-    )
-
-
-def _missed_for_a_while(group: Group) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` for clients while most sentinels missed a master that nobody replaced. The master was frozen
-    or cut off, and the sentinels heard it again before another one led."""
-    elapsed = group.clocks.elapsed
-    for tenure in group.tenures:
-        words = [
-            (since(word), end, word)
-            for word in group.of(SentinelSaid)
-            if word.message == DOWN
-            and word.node == tenure.node
-            and (end := until(word)) is not None
-            and elapsed(tenure.begin, since(word))[1] > 0
-            and elapsed(end, tenure.end)[1] > 0
-        ]
-        for spell in _at_once(group, sorted(words, key=lambda word: (word[0].at, word[2].source_node))):
-            begin, end, who = spell[0][0], *_heard_again(group, spell)
-            replaced = any(
-                other.node != tenure.node and elapsed(begin, other.begin)[1] > 0 and elapsed(other.begin, end)[1] > 0
-                for other in group.tenures
-            )
-            if not replaced and 2 * who > sentinels_of(group):
-                yield _missed_finding(group, tenure, [word for _, _, word in spell], (begin, end))
-
-
-_Missed = tuple[Moment, Moment, SentinelSaid]
-"""(begin, end, message) of a time in which a sentinel missed a master."""
-
-
-def _at_once(group: Group, words: Sequence[_Missed]) -> Iterator[list[_Missed]]:
-    """Yield the times in order, grouped where they overlap."""
-    spell: list[_Missed] = []
-    for word in words:
-        if spell and all(group.clocks.elapsed(end, word[0])[0] > 0 for _, end, _ in spell):
-            yield spell
-            spell = []
-        spell.append(word)
-    if spell:
-        yield spell
-
-
-def _heard_again(group: Group, spell: Sequence[_Missed]) -> tuple[Moment, int]:
-    """Return when most sentinels heard the master again, and how many missed it. Sentinels that did not run, or were in
-    TILT, report it late."""
-    ends: dict[str, Moment] = {}
-    for _, end, word in spell:
-        name = word.peer or word.source_node
-        ends[name] = max(ends.get(name, end), end, key=lambda moment: moment.at)
-    in_turn = sorted(ends.values(), key=lambda moment: moment.at)
-    enough = max(len(in_turn) - sentinels_of(group) // 2, 1)
-    return in_turn[min(enough, len(in_turn)) - 1], len(in_turn)
-
-
-def _missed_finding(group: Group, tenure: Tenure, missed: list[SentinelSaid], during: tuple[Moment, Moment]) -> Finding:
-    begin, end = during
-    least, most = group.clocks.elapsed(begin, end)
-    least, most = max(least - Timeout.REDIS_PING.us, 0), most + silent_for(group, missed[0])
-    who = _speakers(missed, "sentinel")
-    return leaderless_outage(
-        group,
-        Scope.UNREACHABLE,
-        (tenure.term, "missed", begin.at // SECOND),
-        (least, most),
-        severity=severity_of(most),
-        led=[tenure],
-        when=(begin.at, end.at),
-        summary=f"No master for {between(least, most)} for clients that could not reach "
-        f"{tenure.with_detail(f'epoch {tenure.term}')}: {who} missed it and heard of it again, and nobody took over.",
-        evidence=[event for word in missed for event in (word.since_event, word.until_event)],
-    )
-
-
-def _by_word(group: Group, epochs: Epochs) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` by sentinels alone: from when they missed a master until they had made another one. They
-    hear of a new master after it began to serve, and do not know who could reach the old one, so its least is 0."""
-    speaking = {tenure.node for tenure in group.tenures}
-    for (epoch, address), promoted in sorted(epochs.promotions.items(), key=lambda item: item[0][0]):
-        missed = [
-            word
-            for word in group.of(SentinelSaid)
-            if word.message == DOWN
-            and not {word.node, address} & speaking
-            and word.node != address
-            and group.clocks.elapsed(since(word), since(promoted))[1] > 0
-            and _still(group, word, since(promoted))
-        ]
-        if not missed:
-            continue
-        first = min(missed, key=lambda word: since(word).at)
-        least, most = group.clocks.elapsed(since(first), since(promoted))
-        most += silent_for(group, first)
-        yield leaderless_outage(
-            group,
-            Scope.NO_LEADER,
-            (epoch, "by word", first.since // SECOND),
-            (least, most),
-            severity=severity_of(most),
-            certainty=POSSIBLE,
-            nodes=(first.node, address),
-            terms=(epoch,),
-            when=(since(first).at, since(promoted).at),
-            summary=f"No master for {between(max(least, 0), most)} by the word of sentinels: "
-            f"{_speakers(missed, 'sentinel')} missed {first.node}, until {address} led epoch {epoch}.",
-            evidence=[*(word.since_event for word in missed), promoted.since_event],
-        )
 
 
 def _refusing(group: Group) -> Iterator[Finding]:

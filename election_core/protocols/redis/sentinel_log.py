@@ -22,7 +22,7 @@ from election_replay.election_core.model.quorum import majority
 from election_replay.election_core.protocols.redis.facts import Hindered, SentinelSaid
 from election_replay.election_core.protocols.redis.server_log import PROTOCOL
 
-MASTER = "master"
+MASTER, REPLICA = "master", "slave"
 DOWN, AGREED, SELECTED, TOLD_TO_LEAD, PROMOTED, NAMES = (
     "down",
     "agreed",
@@ -31,10 +31,16 @@ DOWN, AGREED, SELECTED, TOLD_TO_LEAD, PROMOTED, NAMES = (
     "promoted",
     "names",
 )
-TOLD_TO_FOLLOW, REBOOTED, TILT, NOT_SAVED = "told_to_follow", "rebooted", "tilt", "not_saved"
+TOLD_TO_FOLLOW, REBOOTED, REPLICA_DOWN, TILT, NOT_SAVED = (
+    "told_to_follow",
+    "rebooted",
+    "replica_down",
+    "tilt",
+    "not_saved",
+)
 """Messages of a sentinel. About a server: it is down, a quorum agrees, it is selected as master, was told to lead, did;
-it is the master by name; it was told to follow, was rebooted. About itself: it detects nothing now (TILT), its votes
-are not on its disk."""
+it is the master by name; it was told to follow, was rebooted, is down and not the master. About itself: it detects
+nothing now (TILT), its votes are not on its disk."""
 
 BY_REQUEST, MASTER_DOWN = "user_request", "master_down"
 """Causes of a failover: requested by an operator, which needs no votes, or enough sentinels call the master down."""
@@ -176,6 +182,8 @@ class SentinelLog:
             watched = self._of(event.replica_group or "")
             watched.down = True
             watched.say(_LASTING[event.kind][1], event.address, event)
+        elif event.request == REPLICA:
+            self._of(event.replica_group or "").say(REPLICA_DOWN, event.peer_address, event)
 
     def _on_up(self, event: FoldEvent) -> None:
         if event.request == MASTER:
@@ -183,6 +191,8 @@ class SentinelLog:
             word = DOWN if event.kind == "SN_SUP" else AGREED
             watched.down = watched.down and word != DOWN
             watched.unsay(word, event.address, event)
+        elif event.request == REPLICA:
+            self._of(event.replica_group or "").unsay(REPLICA_DOWN, event.peer_address, event)
 
     def _on_word(self, event: FoldEvent) -> None:
         watched = self._of(event.replica_group or "")

@@ -8,6 +8,7 @@ Sources: ``src/replication.c``; ``src/cluster_legacy.c`` (``clusterHandleSlaveFa
 ``clusterSendFailoverAuthIfNeeded``, ``clusterUpdateState``).
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -25,6 +26,7 @@ from election_replay.election_core.protocols.redis.facts import (
     DataHeld,
     Hindered,
     LedWithoutData,
+    Obeyed,
     Refusing,
     SentinelSaid,
 )
@@ -50,6 +52,8 @@ ELECTED, BY_COMMAND, TAKEOVER = "elected", "told", "takeover"
 """Causes of mastership: elected by its cluster's masters, by command, or taken by an operator without a vote."""
 REPLACED = "larger_epoch"
 """The cause of a role that ended as another server took over in a larger epoch."""
+_COMMANDER = re.compile(r"name=sentinel-([0-9a-f]{8})-cmd")
+"""The connection of a sentinel, by the name that it gives it (``sentinelSetClientName``)."""
 
 
 @dataclass(slots=True)
@@ -74,6 +78,7 @@ class ServerLog(RoleLog):
     cluster: bool = False
     votes: list[FoldEvent] = field(default_factory=list)
     noted: list[tuple[FoldEvent, str | None]] = field(default_factory=list)
+    commands: list[tuple[FoldEvent, str]] = field(default_factory=list)
     contacts: list[Contact] = field(default_factory=list)
     states: list[FoldEvent] = field(default_factory=list)
     hindered: list[FoldEvent] = field(default_factory=list)
@@ -154,6 +159,7 @@ class ServerLog(RoleLog):
             self._first_role(event)
 
     def _on_master(self, event: FoldEvent) -> None:
+        self.commands.append((event, LEADER))
         self._step(event, LEADER, self.node, TRANSFER if "failover request" in (event.value or "") else BY_COMMAND)
 
     def _on_promoted(self, event: FoldEvent) -> None:
@@ -166,6 +172,7 @@ class ServerLog(RoleLog):
         self._drop_own_disconnect(event)
 
     def _on_replica(self, event: FoldEvent) -> None:
+        self.commands.append((event, FOLLOWER))
         self._follow(event, event.peer_address, BY_COMMAND)
 
     def _on_connects(self, event: FoldEvent) -> None:
@@ -352,6 +359,7 @@ class ServerLog(RoleLog):
         yield from emit.alive()
         yield from self._contact_facts(emit, known)
         yield from self._data_facts(emit, known)
+        yield from self._obeyed(emit)
         yield from self._cluster_facts(emit)
         for contact in self.failed:
             there = replace(emit, group=known.group_at(contact.peer, contact.lost.at, group))
@@ -375,6 +383,12 @@ class ServerLog(RoleLog):
             if step.cause in BEGINS or last != (step.role, step.term, leader):
                 named.append(replace(step, node=self.node, leader=leader))
         return named
+
+    def _obeyed(self, emit: FactWriter) -> Iterator[Obeyed]:
+        for event, role in self.commands:
+            sentinel = _COMMANDER.search(event.value or "")
+            if sentinel is not None:
+                yield Obeyed(*emit.at(event), role=role, peer=sentinel[1])
 
     def _contact_facts(self, emit: FactWriter, known: Introduced) -> Iterator[Fact]:
         for contact in self.contacts:

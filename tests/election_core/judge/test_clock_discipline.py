@@ -30,6 +30,7 @@ ONE_CLOCK = {
     },
     "judge/leaderless.py": {
         "began_early": "moments in common time, for a word in a sentence",
+        "_sooner": "moments in common time, of which the earliest is looked for",
         "_followed_again": "the roles of one member and when it heard of the leader for the last time",
     },
     "judge/led_between.py": {"silent_between": "the holes of one log, and a time that it tells"},

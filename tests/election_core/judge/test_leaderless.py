@@ -1,6 +1,7 @@
 """Times without a leader: found by looking at few tenures, as if at all of them."""
 
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,9 @@ def looking_at_all(group: Group, heard: list[tuple[str, Moment]]) -> Iterator[Ga
         after = group.tenures[number] if number < len(group.tenures) else None
         target = after.begin if after else group.end
         ends = [leaderless._effective_end(group, one, target, known) for one in group.tenures[:number]]
-        gap = leaderless._gap(group, ends, (after, target), unseen, alive_times)
+        targets = [*(later.begin for later in group.tenures[number:]), group.end]
+        soonest = min(targets, key=attrgetter("at"))
+        gap = leaderless._gap(group, ends, (after, target, soonest), unseen, alive_times)
         if gap is not None:
             yield gap
 
