@@ -55,8 +55,7 @@ What the worlds do not hold:
   lock whose release is not printed within a minute was not released;
 - elections among the controllers themselves, and breaches of `CONTROLLERS_DISAGREE`: the worlds of brokers have one
   controller, on DLedger;
-- many faults at once, as `python -m proof.audit.worlds` draws them, beyond `dledger`, `raft` and `zab`: a store that is
-  wiped or put back means another thing to a broker of a controller and to an acting master;
+- many faults at once in Redis, Kafka, order locks, metadata and broker identities (the others: "Wild worlds" below);
 - protocols that are not named below: they have no machine.
 """
 

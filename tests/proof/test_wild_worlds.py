@@ -9,7 +9,7 @@ from election_replay.election_core.simulate.catalogue import ELECTORATES, WILD
 from election_replay.election_core.simulate.judged import findings_of
 from election_replay.election_core.simulate.scenario import played
 from proof.audit.checks import FALSE
-from proof.audit.worlds import WorldRecords, audited_world, judged_worlds
+from proof.audit.worlds import STILL_FALSE, WorldRecords, audited_world, judged_world, judged_worlds
 from tests.proving import amount, only_when_proving
 
 PROTOCOLS = ("dledger", "raft", "zab", "controller", "acting_master")
@@ -112,6 +112,14 @@ second that its log prints."""
 @pytest.mark.parametrize(("name", "seed"), [*FEW, *ONCE, *MOVED])
 def test_nothing_false_is_told_of_a_wild_world(name: str, seed: int) -> None:
     assert not [breach for breach in audited_world(name, seed) if breach.kind == FALSE]
+
+
+@pytest.mark.parametrize(("name", "seed"), STILL_FALSE)
+def test_what_is_still_false_has_its_reason(name: str, seed: int) -> None:
+    """Where nothing is false any more, the world belongs to those above."""
+    reasons = [reason for breach, reason in judged_world(name, seed).breaches if breach.kind == FALSE]
+    assert reasons
+    assert all(reasons)
 
 
 def test_an_outage_begins_when_a_leader_heard_from_its_followers_last() -> None:
