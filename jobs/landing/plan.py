@@ -104,7 +104,7 @@ def tasks_of(
             file = replace(file, size=0)  # rolled since it was listed: the next landing takes what is there now
         hashes = hashes_at(lengths.get((file.cluster, file.source_node, file.stream), ()), first)
         found = head_found(file, read.data, config)
-        if found.dialect and not file.below:
+        if found.dialect and not found.envelope and not file.below:  # envelopes tell it of themselves
             found = replace(found, problem=newest_first(first))
         counts_as = stream_in_system(file.stream, found.dialect)
         known_as = file.known_as if counts_as == file.stream else counts_as
