@@ -461,8 +461,7 @@ def beyond(incident: Incident) -> Iterator[str]:
     entries = (course.seen_roles, course.notices, course.changes, course.services, course.endings, incident.findings)
     if not any(entries):
         yield f"No line of {clock(incident.begin)} to {clock(incident.end)} tells a role, an end or a fault."
-    if incident.course.seen_roles:
-        protocol = incident.course.seen_roles[0]["protocol"]
+    if (protocol := without_known_leader(incident)) is not None:
         yield (
             f"No line says who became {leader_word(protocol)}. Looked for, from {clock(incident.begin)} to "
             f"{clock(incident.end)}: who leads and why that changes, who starts or ends, and what breaks a rule of "
@@ -473,6 +472,15 @@ def beyond(incident: Incident) -> Iterator[str]:
     ):
         seen = "; ".join(seen_role_in_words(incident, row) for row in of_member)
         yield f"Seen of {incident.called(node, source)}: {seen}."
+
+
+def without_known_leader(incident: Incident) -> str | None:
+    """Return the protocol whose leader no line names in the window; None if one is named, or a finding says more."""
+    course = incident.course
+    if course.changes or course.services or (incident.findings and not course.seen_roles):
+        return None
+    rows = course.seen_roles or [row for row in course.now if row["leader"] is None]
+    return rows[0]["protocol"] if rows else None
 
 
 def seen_role_in_words(incident: Incident, row: Row) -> str:
