@@ -26,8 +26,12 @@ spark.sql.catalogImplementation hive
 spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:;databaseName={folder}/metastore;create=true
 spark.hadoop.datanucleus.schema.autoCreateAll true
 spark.hadoop.hive.metastore.schema.verification false
+spark.hadoop.hive.hmshandler.retry.attempts 1
+spark.hadoop.hive.hmshandler.retry.interval 1ms
 spark.sql.warehouse.dir {folder}/hive
 """
+"""Derby refuses one view, as it is too long: ten tries of that would wait for two seconds each."""
+
 LITTLE_WORK = ON_ONE_MACHINE | SHORT_LIVED | {"spark.sql.shuffle.partitions": "1"}
 QUICK_DERBY = "-Dderby.system.durability=test"
 """The metastore of a test need not survive the machine: nothing waits for the disk."""
