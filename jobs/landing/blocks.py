@@ -240,6 +240,10 @@ class Blocks:
         """Return how many bytes are left; they are read for it, and not given out any more."""
         return len(self.rest) + sum(map(len, self._chunks))
 
+    def whole(self) -> bytes:
+        """Return all that is left of the log, its unfinished last line too; for logs that fit into memory."""
+        return b"".join([block.data for block in self]) + self.rest
+
     def __iter__(self) -> Iterator[Block]:
         while True:
             if end := self.rest.rfind(b"\n") + 1:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from election_replay.jobs.landing.written_times import seconds, stamp
+from election_replay.jobs.landing.written_times import seconds, stamp_of
 
 FEWEST_LINES = 20
 """The fewest lines with a time in a log that another one follows; in fewer nothing is seen of how it is written, unless
@@ -77,7 +77,7 @@ def log_of(lines: Iterable[bytes]) -> Log:
     log = Log()
     for line in lines:
         log.lines.append(line)
-        if (written := stamp(line[:400].decode("utf-8", "replace"))) is None:
+        if (written := stamp_of(line)) is None:
             continue
         now = seconds(written)
         log.first, log.last = now if log.first is None else log.first, max(log.last, now)

@@ -166,6 +166,5 @@ def members_of(file: LogFile, zone: LandingZone) -> tuple[list[list[Process]], l
     beginning = head(zone, file.path, file.size, LOOKED_AT).data.decode("utf-8", "replace").splitlines()
     if file.size > LARGEST or not any(map(_LINE.fullmatch, beginning)):
         return [], []
-    blocks = Blocks(zone, file.path, file.size)
-    text = b"".join(block.data for block in blocks) + blocks.rest
+    text = Blocks(zone, file.path, file.size).whole()
     return members_in(text.decode("utf-8", "surrogateescape").splitlines())

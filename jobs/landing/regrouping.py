@@ -22,7 +22,7 @@ from election_replay.jobs.landing.joined_logs import logs_in
 from election_replay.jobs.landing.landing_zone import open_landing
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.reversed_files import LARGEST
-from election_replay.jobs.landing.written_times import seconds, stamp
+from election_replay.jobs.landing.written_times import seconds, stamp_of
 
 Source = tuple[str, str]
 """(cluster, node)."""
@@ -257,11 +257,10 @@ def parts_of(
     several = len({member for _, member in speaking}) > 1
     if (not several and not goes_back) or file.size > LARGEST:
         return []
-    blocks = Blocks(open_landing(layout.root), file.path, file.size)
-    lines = (b"".join(block.data for block in blocks) + blocks.rest).splitlines(keepends=True)
+    lines = Blocks(open_landing(layout.root), file.path, file.size).whole().splitlines(keepends=True)
     begins, before = [0], None
     for number, line in enumerate(lines):
-        written = stamp(line[:400].decode("utf-8", "replace"))
+        written = stamp_of(line)
         if written and before and written[0] == before[0] and written[1][:SECONDS] < before[1][:SECONDS]:
             begins.append(number)
         before = written or before
@@ -283,8 +282,7 @@ def parts_of(
 
 def first_time(lines: Sequence[bytes]) -> float:
     """Return the first time in lines, in seconds since some day; 0 if there is none."""
-    stamps = (stamp(line[:400].decode("utf-8", "replace")) for line in lines)
-    return next((seconds(found) for found in stamps if found), 0.0)
+    return next((seconds(found) for line in lines if (found := stamp_of(line))), 0.0)
 
 
 EARLIER = 30

@@ -241,6 +241,5 @@ def last_lines(file: LogFile, zone: LandingZone) -> list[str]:
 
 def lines_of(file: LogFile, zone: LandingZone) -> list[str]:
     """Return the lines of a file, unpacked; bytes that are no UTF-8 are surrogates in them."""
-    blocks = Blocks(zone, file.path, file.size)
-    data = b"".join(block.data for block in blocks) + blocks.rest
+    data = Blocks(zone, file.path, file.size).whole()
     return data.decode("utf-8", "surrogateescape").split("\n")[: None if data[-1:] != b"\n" else -1]

@@ -48,8 +48,7 @@ def clusters_apart(
 
 def parts_of(file: LogFile, zone: LandingZone, clusters: Mapping[str, str]) -> dict[str, bytes]:
     """Return the lines of each cluster in a file; a line that names no node is of the cluster of the one before it."""
-    blocks = Blocks(zone, file.path, file.size)
-    data = b"".join(block.data for block in blocks) + blocks.rest
+    data = Blocks(zone, file.path, file.size).whole()
     reader = Reader(chain_of(file.stream, data), lambda text: speaker_of(text) is not None)
     found: dict[str, list[str]] = defaultdict(list)
     now = next(iter(clusters.values()))

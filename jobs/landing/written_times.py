@@ -36,6 +36,11 @@ def stamp(line: str) -> Stamp | None:
     return None
 
 
+def stamp_of(line: bytes) -> Stamp | None:
+    """Return the first time in a line that is not decoded yet, None if there is none."""
+    return stamp(line[:400].decode("utf-8", "replace"))
+
+
 def seconds(time: Stamp) -> float:
     """Return a stamp as seconds since some day; those of one form have it in common."""
     form, digits = time
