@@ -19,7 +19,7 @@ from election_replay.election_core.judge.wording import between, name_of, second
 from election_replay.election_core.model.catalogue import INFO, WARNING, RuleId
 from election_replay.election_core.model.facts import Alive, ClockSteppedBack, Fact, TimeoutConfigured
 from election_replay.election_core.model.rows import ClockOffset, Finding, Row, RuleCoverage
-from election_replay.election_core.model.timing import US_PER_MS, Timeout
+from election_replay.election_core.model.timing import SECOND, US_PER_MS, Timeout
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -212,7 +212,7 @@ def _when(since: int, until: int, day: str) -> str:
     """Return when a clock was set, in UTC; with the date where it is not ``day``."""
     if until - since <= Timeout.BLURRED_END.us:
         return f"at {_time(since, day)}"
-    return f"between {_time(since, day)} and {_time(until, day)}"
+    return f"between {_time(since, day)} and {_time(-(-until // SECOND) * SECOND, day)}"
 
 
 def _day(at: int) -> str:

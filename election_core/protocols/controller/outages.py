@@ -191,15 +191,17 @@ def _of_tenure(group: Group, kind: type[OfMaster], tenure: Tenure) -> Iterator[O
 
 
 def _gone(group: Group, tenure: Tenure) -> Moment:
-    """Return the time at which a master ceased to serve: its stop began, or its death closed its connections."""
+    """Return the time at which a master ceased to serve: its stop began, or its death closed its connections; it may
+    have been frozen before, since its last line."""
     if tenure.end_cause == STOPPED:
         return replace(tenure.end, by=min(tenure.end.by, tenure.end.at + Timeout.CONTROLLER_STOPS.us))
     closed = _closed_by_death(group, tenure) if tenure.end_cause == DIED else None
     if closed is None:
         return tenure.end
-    died = replace(closed, at=closed.at - group.timing.us(Timeout.ON_ITS_WAY))
+    died, elapsed = replace(closed, at=closed.at - group.timing.us(Timeout.ON_ITS_WAY)), group.clocks.elapsed
     last_line = Moment(tenure.end.at, tenure.end.at, tenure.end.source)
-    return died if group.clocks.elapsed(last_line, died)[0] > 0 else tenure.end
+    after_it = elapsed(last_line, died)[0] > 0
+    return replace(closed, at=closed.by - elapsed(last_line, closed)[1]) if after_it else tenure.end
 
 
 def _closed_by_death(group: Group, tenure: Tenure) -> Moment | None:

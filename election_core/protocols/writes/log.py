@@ -12,7 +12,7 @@ of more than 500 ms is logged).
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from election_replay.election_core.fold.fact_writer import Speaker
@@ -136,12 +136,9 @@ class WritesLog:
 
     def _on_disk(self, event: FoldEvent) -> None:
         """Take a line that the disk is too full for writes, or no longer (``DefaultMessageStore#isSpaceToDelete``)."""
-        full = self._full()
         if event.flag is False:
-            for refusal in full:
+            for refusal in self._full():
                 refusal.end = event
-        elif full:
-            full[0].last, full[0].count = event, full[0].count + 1
         else:
             self.refused.append(Refused(Refusal.DISK_FULL, event, event))
 
@@ -189,9 +186,8 @@ class WritesLog:
         incarnations = speaker.incarnations.get(BROKER, [])
         emit = speaker.about(group, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations))
         acknowledged_in = speaker.timing_of(group).us(Timeout.CONTROLLER_ACK)
-        for refusal in self.refused:
-            last = refusal.end or (refusal.last if refusal.why != Refusal.DISK_FULL else None)
-            ends = (last.at, last.by, last.event_id) if last is not None else (None, None, None)
+        for refusal in _once_a_run(self.refused, incarnations):
+            ends = _end_of_refusal(refusal, incarnations)
             first, waited = refusal.first, acknowledged_in if refusal.why == Refusal.UNACKNOWLEDGED else 0
             begin = first.at - waited, first.by - waited, first.event_id
             yield RefusedWrites(
@@ -215,6 +211,40 @@ class WritesLog:
                     refused=bisect_right(refusals, last.by) - bisect_left(refusals, episode.begin),
                     evidence=(episode.slowest.event_id,) if episode.slowest else (),
                 )
+
+
+def _run_of(event: FoldEvent, incarnations: Iterable[Incarnation]) -> Incarnation | None:
+    """Return the run of the process that wrote a line."""
+    later = (run for run in incarnations if run.next_start is None or event.at < run.next_start)
+    return min(later, key=lambda run: run.first_seen, default=None)
+
+
+def _once_a_run(refused: Iterable[Refused], incarnations: Sequence[Incarnation]) -> Iterator[Refused]:
+    """Yield refusals in order, of those for a full disk the first of each run: a disk stays full until a line says that
+    it is not, and a process that starts marks it anew (``RunningFlags``)."""
+    full: Incarnation | None = None
+    for refusal in refused:
+        run = _run_of(refusal.first, incarnations) if refusal.why == Refusal.DISK_FULL else None
+        if run is None or run != full:
+            yield refusal
+        if run is not None:
+            full = None if refusal.end is not None and _run_of(refusal.end, incarnations) == run else run
+
+
+def _end_of_refusal(
+    refusal: Refused, incarnations: Iterable[Incarnation]
+) -> tuple[int, int | None, str | None] | tuple[None, None, None]:
+    """Return the end of a refusal and its line; for a full disk that ends with its process, between the last sign of
+    life and the next start. A process that ended refuses nothing, and no line says that its disk has room again."""
+    run = _run_of(refusal.first, incarnations)
+    last = refusal.end if refusal.why == Refusal.DISK_FULL else refusal.last
+    if last is not None and (run is None or run.next_start is None or last.at < run.next_start):
+        return last.at, last.by, last.event_id
+    if run is None or run.goes_on:
+        return None, None, None
+    if run.stop is not None:
+        return run.stop, run.last_by, run.stop_event
+    return max(run.last_seen, refusal.first.at), run.ended_by, run.next_start_event
 
 
 def _end_of(deleted: FoldEvent | None) -> int | None:
