@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from election_replay.election_core.dialects import SYSTEMS
 from election_replay.election_core.fold.roles import SEEN
 from election_replay.election_core.judge.wording import seconds as duration
 from election_replay.election_core.model.catalogue import POSSIBLE, RuleId
 from election_replay.election_core.model.timing import Timeout
+from election_replay.jobs.reading.endings import ENDED, ended, endings_in_words
 from election_replay.jobs.reading.incident import Incident
 from election_replay.jobs.reading.notices import Notice
 from election_replay.jobs.reading.words import (
@@ -29,21 +29,6 @@ from election_replay.jobs.reading.words import (
 
 STATE_LOST = frozenset({RuleId.TERM_REGRESSION, RuleId.EPOCH_REGRESSION, RuleId.BROKER_IDENTITY_RESET})
 """Rules about a member that lost persistent state; the story has their findings even if another one implies them."""
-
-ENDED = {
-    "died": "dies",
-    "ended": "is killed or stopped",
-    "stopped": "is stopped",
-    "removed": "is removed",
-    "ended_itself": "ends by itself",
-    "silent": "falls silent: its log just stops",
-}
-"""Phrases for the end of a member's process."""
-
-NO_FAREWELL = frozenset(
-    spoken.protocol for system in SYSTEMS if not system.says_farewell for spoken in system.protocols
-)
-"""Protocols whose processes print nothing when they are stopped, so that a vanished process may have been stopped."""
 
 BECAUSE = {
     "asked": "a lower member asked for it",
@@ -156,9 +141,6 @@ JUST_STARTED = timedelta(seconds=2)
 
 MIN_REPORTED = timedelta(microseconds=Timeout.MIN_REPORTED.us)
 
-BLURRED = timedelta(seconds=1)
-"""A death that is known less precisely than this is given as a range."""
-
 CAMPAIGN = timedelta(seconds=2)
 """The duration of an election is given if it is at least this."""
 
@@ -181,7 +163,7 @@ def story(incident: Incident) -> list[StoryEntry]:
     ):
         at = change["changed_at"]
         latest[change["protocol"]] = placed = max(at, latest.get(change["protocol"], at))
-        words = change_in_words(incident, change) + possible_delay(incident, change["source_node"], at)
+        words = change_in_words(incident, change) + possible_delay(incident, at, change["source_node"])
         entries.append((placed, 1, [StoryEntry(at, words)]))
         last[change["protocol"]] = change
     entries += [
@@ -190,15 +172,14 @@ def story(incident: Incident) -> list[StoryEntry]:
         if (words := given_up_in_words(incident, change))
     ]
     for role in incident.course.services:
-        words = service_in_words(incident, role) + possible_delay(incident, role["source_node"], role["start_time"])
+        words = service_in_words(incident, role) + possible_delay(incident, role["start_time"], role["source_node"])
         entries.append((role["start_time"], 1, [StoryEntry(role["start_time"], words)]))
-    for ending, count, last in repeated_endings(incident.course.endings):
-        at = ending["end_time"]
-        words = ending_in_words(incident, ending, count, last) + possible_delay(incident, ending["source_node"], at)
+    for ending in endings_in_words(incident):
         rose = any(
-            each["changed_at"] == at and each["new_leader"] == ending["node"] for each in incident.course.changes
+            each["changed_at"] == ending.at and each["new_leader"] in ending.nodes for each in incident.course.changes
         )
-        entries.append((at, 1.5 if rose else 0, [StoryEntry(at, words)]))
+        words = ending.sentence + possible_delay(incident, ending.at, *ending.sources)
+        entries.append((ending.at, 1.5 if rose else 0, [StoryEntry(ending.at, words)]))
     entries += [
         (notice.at, NOTICED, [StoryEntry(notice.at, notice_in_words(incident, notice))])
         for notice in incident.course.notices[:NOTICES_SHOWN]
@@ -224,9 +205,9 @@ NOTICED = 1.25
 """The place of notices among the entries of one time; they stay in the order in which they were written."""
 
 
-def possible_delay(incident: Incident, source: str | None, at: datetime) -> str:
-    """Return a sentence about by how much an entry may be later, if the clock's offset is known badly; else empty."""
-    late_by = timedelta(0) if incident.raw else incident.clocks.late_by(source, at)
+def possible_delay(incident: Incident, at: datetime, *sources: str | None) -> str:
+    """Return a sentence about by how much an entry may be later, if a clock's offset is known badly; else empty."""
+    late_by = timedelta(0) if incident.raw else max(incident.clocks.late_by(source, at) for source in sources)
     return (
         f" All of this may have been up to {duration(late_by // timedelta(microseconds=1))} later." if late_by else ""
     )
@@ -240,45 +221,6 @@ def belongs_in_story(entry: StoryEntry, *, lesser: bool) -> bool:
         or ((lesser or finding["severity"] != "info") and entry.depth == 0)
         or finding["rule"] in STATE_LOST
     )
-
-
-FOLDED_FROM = 4
-"""Equal consecutive ends of one member are one entry from this number on."""
-
-
-def repeated_endings(endings: list[Row]) -> Iterator[tuple[Row, int, Row]]:
-    """Yield (first, count, last) of equal consecutive ends of a member; count is 1 below :data:`FOLDED_FROM`."""
-    for _, run in groupby(endings, key=lambda ending: (ending["node"], ending["source_node"], ending["end_cause"])):
-        same = list(run)
-        if len(same) < FOLDED_FROM:
-            yield from ((ending, 1, ending) for ending in same)
-        else:
-            yield same[0], len(same), same[-1]
-
-
-AS_ANOTHER = "; its process starts again as another member, or in another group"
-"""The phrase for a death without a return: only a later start in the same log shows a death, so that is of another
-member."""
-
-
-def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> str:
-    """Return the sentence about the end of a member and its return; ``count`` equal ends up to ``last`` are one."""
-    who = incident.called(ending["node"], ending["source_node"])
-    often = f" {times(count)}, to {clock(last['end_time'])}" if count > 1 else ""
-    back, died = last["starts_again"], last["end_cause"] == "died"
-    starts = (
-        f"; it starts again at {clock(back)}" if back else AS_ANOTHER if died else "; no line says that it starts again"
-    )
-    how = ENDED[ended(ending["end_cause"], ending["protocol"])]
-    at, by = ending["end_time"], ending["end_time"] + timedelta(milliseconds=ending["end_uncertainty_ms"] or 0)
-    if count == 1 and died and by - at > BLURRED:
-        return f"{who} {how} between {clock(at)} and {clock(min(by, back or by))}{starts}."
-    return f"{who} {how}{often}{'' if ending['end_cause'] == 'silent' and not back else starts}."
-
-
-def ended(state: str, protocol: str) -> str:
-    """Return the known end of a process: ``ended`` for a death in a protocol of :data:`NO_FAREWELL`."""
-    return "ended" if state == "died" and protocol in NO_FAREWELL else state
 
 
 def change_in_words(incident: Incident, change: Row) -> str:
