@@ -17,16 +17,20 @@ SERVICES = f"""
     WHERE {OVERLAPPING} AND role IN ('leader', 'acting_leader') AND term IS NULL
     ORDER BY start_time, node, source_node LIMIT ?
 """
-STARTED = "CASE WHEN start_cause = 'start' THEN start_time WHEN end_cause = 'start' THEN end_time END"
-"""The SQL of the start of a member, as the start or the end of a role interval."""
 ENDINGS = f"""
+    WITH roles AS (
+        SELECT *, CASE WHEN role <> 'down' AND (start_cause = 'start' OR (
+            lag(end_cause) OVER of_member = 'start' AND lag(end_time) OVER of_member = start_time
+        )) THEN start_time END AS start_of_process
+        FROM role_intervals WHERE {GROUP} AND source_node IS NOT NULL
+        WINDOW of_member AS (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time)
+    )
     SELECT * FROM (
         SELECT protocol, node, source_node, end_time, end_cause, end_uncertainty_ms,
-            CASE WHEN count(*) FILTER (role <> 'down') OVER later > 0
-                THEN min({STARTED}) OVER later END AS starts_again,
+            min(start_of_process) OVER later AS starts_again,
             max(CASE WHEN start_cause = 'stopped' AND role <> 'down' THEN start_time END) OVER until_then AS stopping,
-            max({STARTED}) OVER until_then AS started
-        FROM role_intervals WHERE {GROUP} AND source_node IS NOT NULL
+            max(start_of_process) OVER until_then AS started
+        FROM roles
         WINDOW until_then AS (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time),
             later AS (until_then ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
     ) WHERE end_cause IN ('died', 'stopped', 'removed', 'ended_itself', 'silent') AND end_time BETWEEN ? AND ?

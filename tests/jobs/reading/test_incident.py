@@ -336,6 +336,25 @@ def test_a_member_that_takes_the_folder_of_another_is_not_its_return(
     assert "machine-b dies; it starts again at 12:00:50" in said
 
 
+def test_a_member_whose_folder_another_had_for_a_while_returns_with_its_own_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = blank(tmp_path)
+    put(tables, "terms", term(1, "n2", 0, None))
+    put(
+        tables,
+        "role_intervals",
+        role("n1", "follower", 0, 40, term=1, end_cause="died", source_node="machine-a"),
+        role("n1", "down", 40, 60, start_cause="died", end_cause="start", source_node="machine-a"),
+        role("n4", "follower", 60, 70, start_cause="start", end_cause="died", source_node="machine-a"),
+        role("n4", "down", 70, 80, start_cause="died", end_cause="start", source_node="machine-a"),
+        role("n1", "follower", 80, None, start_cause="start", source_node="machine-a"),
+    )
+    publish(tables)
+    said = " ".join(told(capsys, tables.root).split())
+    assert "n1 (machine-a) dies; it starts again at 12:01:20" in said
+
+
 def test_a_story_calls_members_by_their_hosts_and_leaves_quoted_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
