@@ -100,10 +100,19 @@ def look(
         parts = apart
         landings, done = landed_and_judged(engine, parts, warehouse, config)
     skipped += [item for layout in layouts for item in layout.unknown]
-    assumed = [item for part in parts for item in part.assumed]
+    assumed = assumed_of(parts)
     otherwise = [file for part in parts for file in part.read_otherwise]
     otherwise += [(path, f"a copy, read once: all its lines are in {other}") for path, other in sorted(copies.items())]
     return Looked(parts, assumed, landings, done, skipped, otherwise)
+
+
+def assumed_of(parts: Sequence[InferredLayout]) -> list[Assumed]:
+    """Return what is assumed of each node, its files in all ``parts`` together, sorted by cluster and node."""
+    nodes: dict[tuple[str, str], Assumed] = {}
+    for node in chain.from_iterable(part.assumed for part in parts):
+        known = nodes.get((node.cluster, node.node))
+        nodes[node.cluster, node.node] = replace(known, files=known.files + node.files) if known else node
+    return [nodes[key] for key in sorted(nodes)]
 
 
 def forwards(layouts: Sequence[InferredLayout], into: Path) -> list[InferredLayout]:
@@ -230,7 +239,10 @@ def roots_in(folder: Path, unpacked: Path, skipped: list[Skipped], day: date | N
     roots += [folder] if folder.is_dir() else []
     if unpack_all(folder, unpacked, skipped.append) and unpacked.is_dir():
         roots.append(unpacked)
-    exports = [(root, unpacked.with_name(f"exports-{number}")) for number, root in enumerate(roots)]
+    # Below a folder of the same name, since in the configured layout that is the cluster's.
+    exports = [
+        (root, unpacked.with_name(f"exports-{number}") / root.resolve().name) for number, root in enumerate(roots)
+    ]
     rewritten = [(root, into, write_exports(str(root), into, day)) for root, into in exports]
     read = [Root(root, reread.keys()) for root, _, reread in rewritten]
     return read + [Root(into, (), reread) for _, into, reread in rewritten if reread]

@@ -221,7 +221,7 @@ def assumptions(done: "Looked", published: "Published") -> Iterator[str]:
         says = f"by its lines {signs}" if signs else f"its lines name {nodes}: {'; '.join(of_others)}"
         yield f"    {node.node}: {files}, by {node.by}; {says if signs or of_others else 'no role in its logs'}"
     yield from more(len(done.assumed) - NODES_SHOWN, "nodes")
-    yield from otherwise(done)
+    yield from otherwise(done, published)
     yield from same_members(published)
     zones = zones_of(published)
     if zones:
@@ -250,13 +250,17 @@ def same_members(published: "Published") -> Iterator[str]:
 _BY_ITSELF = "if they are of two clusters, look at each by itself"
 
 
-def otherwise(done: "Looked") -> Iterator[str]:
-    """Yield the lines that name files which are not read as they stand, and how they are read."""
+def otherwise(done: "Looked", published: "Published") -> Iterator[str]:
+    """Yield the lines that name files which are not read as they stand, and how they are read. Files without a line of
+    interest are left out."""
     from election_replay.jobs.reading.words import some
 
+    counted = "SELECT path FROM landed_files GROUP BY path HAVING sum(lines_event + lines_quarantined) = 0"
+    idle = {row["path"] for row in published.rows(counted)}
     alike: dict[str, list[str]] = defaultdict(list)
     for path, how in done.read_otherwise:
-        alike[how].append(path)
+        if path not in idle:
+            alike[how].append(path)
     yield from (f"  {some(sorted(paths))}: {how}" for how, paths in alike.items())
 
 

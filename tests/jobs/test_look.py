@@ -375,6 +375,21 @@ def test_times_of_day_are_of_the_day_that_is_given(tmp_path: Path, capsys: pytes
     assert "is no day: write it like" in capsys.readouterr().err
 
 
+def test_a_log_without_days_is_of_the_cluster_whose_folder_holds_it(
+    corpora: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "orders"
+    shutil.copytree(corpora / "zookeeper/kill-leader-384/nodes", place / "nodes")
+    log = place / "nodes/zk1/logs/zookeeper-zookeeper-server-zk1.out"
+    log.write_text(re.sub(r"^2026-11-21 ", "", log.read_text(), flags=re.MULTILINE))
+    (place / "nodes/zk2/logs/stdout.log").write_text("09:12:44,101 |-INFO in ch.qos.logback - Found resource\n")
+    assert main(["look", str(place), "--date", "2026-11-21"]) == 0
+    said = capsys.readouterr().out.partition("\nAssumed\n")[2]
+    assert re.findall(r"^  (\w+)$", said, re.MULTILINE) == ["orders"]
+    assert said.count("zk1: ") == said.count("have no day") == 1
+    assert "stdout.log" not in said
+
+
 LIKE_THE_LOGGERS = "".join(f"[Sun Mar 1 12:00:{at:02d} 2026] raft: 1 became leader at term 2\n" for at in range(30))
 NOT_UNDERSTOOD_BY_ITSELF = {
     "broker.log": ("it was written in another code\n" * 30).encode("utf-16-le"),
