@@ -91,7 +91,7 @@ MEANWHILE = {
     "ended": "{old} had been killed or stopped.",
     "stopped": "{old} had been shut down.",
     "removed": "{old} had been removed.",
-    "ended_itself": "{old} had ended by itself.",
+    "ended_itself": "{old} had failed, and its log says why.",
     "silent": "The log of {old} just stops.",
     "frozen": "{old} was frozen{later}.",
     "overloaded": "{old} ran too slowly to be heard{later}.",
@@ -387,8 +387,9 @@ def notice_in_words(incident: Incident, notice: Notice) -> str:
 
 
 def speaker(incident: Incident, node: str | None, source: str) -> str:
-    """Return the display name of the member that wrote a line; of its machine if that has several members."""
-    if node is None:
+    """Return the display name of the member that wrote a line; of its machine if that has several members, or if it
+    wrote the line as a member of another group."""
+    if node is None or node not in incident.names:
         of_source = [member["node"] for member in incident.members if member["source_node"] == source]
         return incident.called(of_source[0], source) if len(of_source) == 1 else source
     return incident.called(node, source)
