@@ -44,7 +44,7 @@ def how_ended(tenure: Tenure, died: str) -> str:
         DIED: died,
         STOPPED: "was stopped",
         REMOVED: "was removed",
-        ENDED_ITSELF: "stopped for an error of its own",
+        ENDED_ITSELF: "failed for a reason that its log names",
         SILENT: "fell silent",
         "quorum_lost": "gave up without a quorum",
         TRANSFER: "handed over",

@@ -21,12 +21,12 @@ ENDINGS = f"""
     WITH roles AS (
         SELECT *, CASE WHEN role <> 'down' AND (start_cause = 'start' OR (
             lag(end_cause) OVER of_member = 'start' AND lag(end_time) OVER of_member = start_time
-        )) THEN start_time END AS start_of_process
+        )) THEN start_time END AS start_of_process, lead(role) OVER of_member AS role_after
         FROM role_intervals WHERE {GROUP} AND source_node IS NOT NULL
         WINDOW of_member AS (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time)
     )
     SELECT * FROM (
-        SELECT protocol, node, source_node, end_time, end_cause, end_uncertainty_ms,
+        SELECT protocol, node, source_node, end_time, end_cause, end_uncertainty_ms, role_after,
             min(start_of_process) OVER later AS starts_again,
             max(CASE WHEN start_cause = 'stopped' AND role <> 'down' THEN start_time END) OVER until_then AS stopping,
             max(start_of_process) OVER until_then AS started
@@ -34,13 +34,15 @@ ENDINGS = f"""
         WINDOW until_then AS (PARTITION BY protocol, node, source_node ORDER BY start_time, end_time),
             later AS (until_then ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
     ) WHERE end_cause IN ('died', 'stopped', 'removed', 'ended_itself', 'silent') AND end_time BETWEEN ? AND ?
+        AND NOT (end_cause = 'ended_itself' AND role_after <> 'down')
         AND NOT (end_cause = 'stopped' AND coalesce(stopping >= coalesce(started, stopping), false))
     ORDER BY end_time, node, source_node LIMIT ?
 """
 """SELECT of the ends of process runs, by members' own logs.
 
 A member that is told to stop and passes through other roles until it is down is stopped once. A process that starts in
-the same folder as another member is not a return of the first.
+the same folder as another member is not a return of the first. A leader that gives up for a failure of its own has not
+ended while its process goes on.
 """
 SILENCES = f"""
     SELECT node, source_node, start_time FROM role_intervals

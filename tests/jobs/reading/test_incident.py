@@ -355,6 +355,25 @@ def test_a_member_whose_folder_another_had_for_a_while_returns_with_its_own_star
     assert "n1 (machine-a) dies; it starts again at 12:01:20" in said
 
 
+@pytest.mark.parametrize(("then", "ends"), [("candidate", False), ("down", True)])
+def test_a_leader_that_fails_ends_only_if_its_process_does(
+    then: str, ends: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tables = blank(tmp_path)
+    put(tables, "terms", term(1, "n1", 0, 40), term(2, "n2", 45, None, former_leader_state="ended_itself"))
+    put(
+        tables,
+        "role_intervals",
+        role("n1", "leader", 0, 40, term=1, end_cause="ended_itself"),
+        role("n1", then, 40, None, start_cause="ended_itself"),
+        role("n2", "leader", 45, None, term=2),
+    )
+    publish(tables)
+    said = " ".join(told(capsys, tables.root).split())
+    assert ("n1 ends by itself" in said) == ends
+    assert "n1 had failed, and its log says why." in said
+
+
 def test_a_story_calls_members_by_their_hosts_and_leaves_quoted_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
