@@ -3,8 +3,11 @@
 Where what the logs show does not decide, the state says no more than they do.
 """
 
+import json
 import re
+from collections import defaultdict
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -17,6 +20,7 @@ from election_replay.jobs.reading.published import Published, register_table
 from election_replay.jobs.reading.story import outcome, story
 from election_replay.jobs.warehouse.warehouse import Warehouse as Tables
 from tests.acceptance.published import Row, Warehouse
+from tests.acceptance.verdict import end, start
 
 pytestmark = pytest.mark.slow
 
@@ -48,6 +52,29 @@ def test_what_had_become_of_the_former_leader(run: str, gold: Warehouse) -> None
     changes = [(old, new) for old, new in pairwise(led) if in_order(old)[0] == in_order(new)[0]]
     states = {(old["leader"], old["term"]): new["former_leader_state"] for old, new in changes}
     assert {who: states.get(who) for who in FATES[run]} == FATES[run], states
+
+
+ENDINGS = re.compile("kill|stop|term|flap|power cut|SIGTERM|boot|old_store|copied|emptied|end|logs collected")
+"""What was done to a process, in the words of ``truth.jsonl``, that may have ended it."""
+
+
+def ended_at(run: Path) -> dict[str, list[float]]:
+    """When something was done that may have ended the process of each node; ``*``: of all of them."""
+    found = defaultdict(list)
+    for done in map(json.loads, (run / "truth.jsonl").read_text().splitlines()):
+        if "t" in done and ENDINGS.match(done["action"]):
+            for node in done.get("nodes") or {done.get("node") or "*", done.get("peer") or "*"}:
+                found[node].append(done["t"])
+    return found
+
+
+def test_no_process_ends_unless_something_was_done_to_it(gold: Warehouse, runs: dict[str, Path]) -> None:
+    for row in gold.rows("gold/role_intervals"):
+        ends = ended_at(runs[row["cluster"]])
+        if row["role"] == "down" and row["start_cause"] in {"died", "stopped", "ended_itself"} and ends:
+            since, by = start(row) - 3, end(row) + 3
+            done = [at for at in ends[row["source_node"]] + ends["*"] if since <= at <= by]
+            assert done, (row["cluster"], row["node"], row["start_time"], row["end_time"])
 
 
 def in_order(row: Row) -> tuple[tuple[str, str], int]:

@@ -88,7 +88,7 @@ LIFE = (
         "NS_BOOT",
         "The Name Server boot success. serializeType={}, address {address}",
         "the name server started",
-        does=(Deed.STARTED,),
+        does=(Deed.STARTS,),
     ),
     Text("NS_BOOT", "The Name Server boot success. serializeType={}"),
     Text(
