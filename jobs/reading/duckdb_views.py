@@ -30,16 +30,16 @@ def create_views(
     ``lasting``: store them in the database file. Unless ``compared``, views that read the run before are left out.
     """
     views = (view for view in VIEWS.values() if view.name in names and view.name not in BEFORE)
-    kind = "VIEW" if lasting else "TEMPORARY VIEW"
+    kind = "" if lasting else "TEMPORARY "
     for view in (with_rows(view, sql_text) for view in views if compared or not compares(view)):
         if view.parameters:
             given = ", ".join(
                 parameter.name + (f" := {parameter.default}" if parameter.default else "")
                 for parameter in view.parameters
             )
-            database.execute(f"CREATE MACRO {view.name}({given}) AS TABLE {view.sql}")
+            database.execute(f"CREATE {kind}MACRO {view.name}({given}) AS TABLE {view.sql}")
             continue
-        database.execute(f"CREATE {kind} {view.name} AS {view.sql}")
+        database.execute(f"CREATE {kind}VIEW {view.name} AS {view.sql}")
         database.execute(f"COMMENT ON VIEW {view.name} IS {sql_text(view.comment)}")
         for column in view.columns:
             database.execute(f"COMMENT ON COLUMN {view.name}.{column.name} IS {sql_text(column.remark)}")
