@@ -106,7 +106,8 @@ def look(
         closing(LocalEngine(preload=PRELOAD)) as engine,
     ):
         tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
-        done = looked_into(engine, folder, tables, settings, Path(scratch), last)
+        with tables.pinned_snapshot():  # nobody else writes to a warehouse that is being made
+            done = looked_into(engine, folder, tables, settings, Path(scratch), last)
         published = Published(tables, place=keep or KEPT)
         try:
             printed(done, published, keep, f"Looked into {folder} in", began)

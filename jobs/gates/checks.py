@@ -138,8 +138,9 @@ def check(
     """
     chosen = list(tables)
     with database_in(MEMORY, THREADS) as (database, _):
-        newest = Newest(database, warehouse, clusters, as_of, since, columns_read(chosen), written, run_id)
-        if EVENTS not in chosen:
+        columns, searched = columns_read(chosen), EVENTS not in chosen
+        newest = Newest(database, warehouse, clusters, as_of, since, columns, written, run_id, searched=searched)
+        if searched:
             newest.keep_proofs_of(chosen, warehouse.published())
         return [check for table in chosen for check in newest.checks(table)]
 
@@ -159,7 +160,8 @@ EVERYTHING = {name: table.names for name, table in TABLES.items()}
 class Newest:
     """The newest rows of finished landings, registered in a DuckDB ``database`` in memory.
 
-    ``columns`` are the tables and columns to read; whole rows are read only if some fail.
+    ``columns`` are the tables and columns to read; whole rows are read only if some fail. ``searched``: events are only
+    searched for proofs, and so not loaded.
     """
 
     def __init__(
@@ -172,7 +174,10 @@ class Newest:
         columns: Mapping[str, Sequence[str]] = EVERYTHING,
         written: Mapping[str, DeletedKeys] | None = None,
         run_id: str | None = None,
+        *,
+        searched: bool = False,
     ) -> None:
+        self._searched = searched
         self._pointer = newest_pointer(warehouse, run_id)
         database.register(POINTER, self._pointer)
         self._versions, self._warehouse = warehouse.versions(), warehouse
@@ -198,7 +203,7 @@ class Newest:
         rows = self._of_clusters(name, self._versions[name], self._pointer)
         if name == LEDGER:
             rows = recent_ledger(rows, self._batches[0])
-        shape = "TABLE" if name != EVENTS and self._are_few(name, rows) else "VIEW"
+        shape = "VIEW" if (name == EVENTS and self._searched) or not self._are_few(name, rows) else "TABLE"
         self._database.register(f"all_{name}", rows)
         chosen = "*"
         if shape == "TABLE" and len(columns) < len(TABLES[name].columns):

@@ -14,6 +14,8 @@ NAMES = frozenset((*TABLES, *BEFORE, *VIEWS))
 """All names of tables and views."""
 
 WORD = re.compile(r"\w+")
+ALIAS = re.compile(r"\bas\s+\w+")
+"""A name that a query gives; it may be that of a view."""
 
 
 def create_macros(database: duckdb.DuckDBPyConnection) -> None:
@@ -50,7 +52,7 @@ def read_by(sql: str) -> set[str]:
     found: set[str] = set()
     unread = [sql]
     while unread:
-        new = NAMES.intersection(WORD.findall(unread.pop().lower())) - found
+        new = NAMES.intersection(WORD.findall(ALIAS.sub("", unread.pop().lower()))) - found
         found |= new
         unread += [VIEWS[name].sql for name in new if name in VIEWS]
     return found

@@ -79,7 +79,6 @@ class Warehouse:
         shutil.rmtree(self.root.removeprefix("file://"), ignore_errors=True)
         self._newest.clear()
         self._datasets.clear()
-        self._settled = None
 
     def location(self, table: str) -> str:
         """Return the path or URI of ``table``."""
