@@ -242,9 +242,9 @@ class Newest:
     def keep_proofs_of(self, tables: Iterable[str], published: Mapping[str, Any] | None) -> None:
         """Reduce the view of events to those that prove rows of ``tables``.
 
-        Proofs of ``published`` rows need no search: they have passed this gate, and events stay. Others are looked up
-        in newer landings, then in some landings before, for verdicts about yesterday, and only the rest among all
-        events.
+        Few events are all searched. Of many, proofs of ``published`` rows need no search: they have passed this gate,
+        and events stay. Others are looked up in newer landings, then in some landings before, for verdicts about
+        yesterday, and only the rest among all events.
         """
         asked = [expectation.proofs for table in tables for expectation in expectations_of(table) if expectation.proofs]
         if not asked:
@@ -253,7 +253,8 @@ class Newest:
         run(f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})")
         run("CREATE TEMP TABLE proofs (cluster VARCHAR, event_id VARCHAR)")
         since = 0
-        if published is not None and (known := self._published_proofs(published)):
+        many = EVENTS in self._versions and self._warehouse.count(EVENTS) > HELD_ROWS
+        if published is not None and many and (known := self._published_proofs(published)):
             since = int(published["batch"])
             run(f"CREATE TEMP TABLE known AS {known}")
             run("INSERT INTO proofs SELECT DISTINCT cluster, proof FROM known SEMI JOIN asked USING (cluster, proof)")

@@ -235,8 +235,7 @@ def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
 def rows_of(warehouse: Warehouse, table: str, version: int | None = None) -> pa.Table | ds.Dataset:
     """Return the rows of ``table`` at ``version`` in memory if they are few, otherwise a dataset that queries scan."""
     found = warehouse.dataset(table, version)
-    files = pa.table(warehouse.opened(table, version).get_add_actions())
-    if (pc.sum(files["size_bytes"]).as_py() or 0) > FEW_BYTES:
+    if (pc.sum(warehouse.data_files(table, version)["size_bytes"]).as_py() or 0) > FEW_BYTES:
         return found
     with warehouse.raising_damaged(table):
         return found.to_table()

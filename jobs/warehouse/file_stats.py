@@ -79,8 +79,8 @@ def upper(value: Any) -> Any:
     return lower(value)
 
 
-def dataset_of(table: DeltaTable, system: fs.FileSystem) -> ds.Dataset:
-    """Return an Arrow dataset of a table, with its files read from ``system``.
+def dataset_of(table: DeltaTable, files: pa.Table, system: fs.FileSystem) -> ds.Dataset:
+    """Return an Arrow dataset of a table and its data ``files``, which are read from ``system``.
 
     Only bounds of :data:`SKIPPED_BY` are passed to Arrow. delta-rs passes those of all columns, which takes a second
     for four hundred files of a wide table, and hides all rows of a file whose writer omits the bounds of some column,
@@ -95,7 +95,6 @@ def dataset_of(table: DeltaTable, system: fs.FileSystem) -> ds.Dataset:
         *(f"partition.{name}" for name in by),
         *(f"{kind}.{name}" for name in SKIPPED_BY for kind in kinds),
     ]
-    files = pa.table(table.get_add_actions(flatten=True))
     form = ds.ParquetFileFormat(default_fragment_scan_options=ds.ParquetFragmentScanOptions(pre_buffer=True))
     fragments = [
         form.make_fragment(file["path"], system, reduce(and_, row_bounds(file, by), pc.scalar(value=True)))

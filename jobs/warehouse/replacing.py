@@ -156,7 +156,7 @@ def compaction_plan(warehouse: Warehouse, table: str) -> RewritePlan:
 def files_of(warehouse: Warehouse, table: str) -> list[TableFile]:
     """Return the data files of a table, from its log."""
     bounds = [f"{bound}.{name}" for bound in ("min", "max") for name in TABLES[table].replaced_by]
-    files = pa.table(warehouse.opened(table).get_add_actions(flatten=True))
+    files = warehouse.data_files(table)
     needed = ("path", "size_bytes", "num_records", *bounds)
     return [
         TableFile(file["path"], file["size_bytes"], file["num_records"], *keys_in([file.get(name) for name in bounds]))

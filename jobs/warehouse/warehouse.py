@@ -72,6 +72,7 @@ class Warehouse:
         adopt_spark_user()
         self._newest: dict[str, DeltaTable] = {}
         self._datasets: dict[str, tuple[int, ds.Dataset]] = {}
+        self._data_files: dict[str, tuple[int, pa.Table]] = {}
         self._pinned: set[str] | None = None
 
     def clear(self) -> None:
@@ -79,6 +80,7 @@ class Warehouse:
         shutil.rmtree(self.root.removeprefix("file://"), ignore_errors=True)
         self._newest.clear()
         self._datasets.clear()
+        self._data_files.clear()
 
     def location(self, table: str) -> str:
         """Return the path or URI of ``table``."""
@@ -189,11 +191,20 @@ class Warehouse:
             known, found = self._datasets.get(table, (None, None))
             if found is not None and known == opened.version():
                 return found
-            found = dataset_of(opened, fs.SubTreeFileSystem(root, system))
+            found = dataset_of(opened, self.data_files(table, version), fs.SubTreeFileSystem(root, system))
         newer = [field for field in TABLES[table].arrow_schema() if field.name not in found.schema.names]
         if newer:
             found = found.replace_schema(pa.schema([*found.schema, *(field.with_nullable(True) for field in newer)]))
         self._datasets[table] = opened.version(), found
+        return found
+
+    def data_files(self, table: str, version: int | None = None) -> pa.Table:
+        """Return the data files of ``table`` with their statistics, one row each; the last answer is cached."""
+        opened = self.opened(table, version)
+        known, found = self._data_files.get(table, (None, None))
+        if found is None or known != opened.version():
+            found = pa.table(opened.get_add_actions(flatten=True))
+            self._data_files[table] = opened.version(), found
         return found
 
     def uncommitted(self, table: str, paths: Iterable[str]) -> ds.Dataset:
@@ -242,12 +253,12 @@ class Warehouse:
     def partitions(self, table: str, version: int | None = None) -> set[str]:
         """Return the partition values of ``table`` at ``version``, by default the newest, from its log alone."""
         (column,) = TABLES[table].partitioned_by
-        files = pa.table(self.opened(table, version).get_add_actions(flatten=True))
+        files = self.data_files(table, version)
         return set(files[f"partition.{column}"].cast(pa.string()).unique().to_pylist()) if files.num_rows else set()
 
     def null_columns(self, table: str, version: int | None = None) -> dict[str, frozenset[str]]:
         """Return, by path of each data file, the columns that its statistics show to be null in every row."""
-        files = pa.table(self.opened(table, version).get_add_actions(flatten=True))
+        files = self.data_files(table, version)
         found: dict[str, set[str]] = {path: set() for path in files["path"].to_pylist()}
         for name in TABLES[table].names:
             if f"null_count.{name}" in files.schema.names:

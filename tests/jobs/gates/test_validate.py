@@ -321,9 +321,10 @@ def test_rows_of_a_killed_landing_do_not_count(warehouse: Warehouse) -> None:
 
 @pytest.mark.parametrize(("batch", "failed"), [(20, set()), (15, set()), (1, set()), (21, {"proofs_exist"})])
 def test_a_proof_is_found_in_whichever_landing_its_line_lies(
-    warehouse: Warehouse, batch: int, failed: set[str]
+    warehouse: Warehouse, batch: int, failed: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a new one, in one shortly before, in an old one; in one that was killed it is not."""
+    monkeypatch.setattr(checks, "HELD_ROWS", 0)  # of few events all are searched
     landed(warehouse, 20, 10, 0)
     [line] = [row["event_id"] for row in warehouse.rows("events") if row["stream"] == "broker.log"]
     published = {"batch": 18, "versions": warehouse.versions()}
@@ -332,8 +333,11 @@ def test_a_proof_is_found_in_whichever_landing_its_line_lies(
     assert unproven(warehouse, published) == failed
 
 
-def test_what_published_rows_prove_is_not_looked_for_again(warehouse: Warehouse) -> None:
+def test_what_published_rows_prove_is_not_looked_for_again(
+    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It has passed this gate, and what is asked of a new night is what is new in it."""
+    monkeypatch.setattr(checks, "HELD_ROWS", 0)
     published = {"batch": 1, "versions": warehouse.versions()}
     line = warehouse.rows("findings")[0]["evidence"][0]
     change("events", lambda _: {"event_id": "another"}, event_id=line)(warehouse)
