@@ -242,33 +242,44 @@ class Newest:
     def keep_proofs_of(self, tables: Iterable[str], published: Mapping[str, Any] | None) -> None:
         """Reduce the view of events to those that prove rows of ``tables``.
 
-        Few events are all searched. Of many, proofs of ``published`` rows need no search: they have passed this gate,
-        and events stay. Others are looked up in newer landings, then in some landings before, for verdicts about
-        yesterday, and only the rest among all events.
+        Proofs of ``published`` rows need no search: they have passed this gate, and events stay. Where events are many
+        those are known first; others are looked up in newer landings, then in some landings before, for verdicts about
+        yesterday, and only the rest among all events. Few events are all searched first.
         """
         asked = [expectation.proofs for table in tables for expectation in expectations_of(table) if expectation.proofs]
         if not asked:
             return
-        run = self._run
-        run(f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})")
-        run("CREATE TEMP TABLE proofs (cluster VARCHAR, event_id VARCHAR)")
-        since = 0
+        self._run(f"CREATE TEMP TABLE asked AS SELECT DISTINCT cluster, proof FROM ({' UNION ALL '.join(asked)})")
+        self._run("CREATE TEMP TABLE proofs (cluster VARCHAR, event_id VARCHAR)")
         many = EVENTS in self._versions and self._warehouse.count(EVENTS) > HELD_ROWS
-        if published is not None and many and (known := self._published_proofs(published)):
-            since = int(published["batch"])
-            run(f"CREATE TEMP TABLE known AS {known}")
-            run("INSERT INTO proofs SELECT DISTINCT cluster, proof FROM known SEMI JOIN asked USING (cluster, proof)")
+        since = int(published["batch"]) if published is not None and many and self._keep_published(published) else 0
         for where in (f"batch > {since}", f"batch > {since - NEAR_LANDINGS}", "true") if since else ("true",):
-            run(
-                "CREATE OR REPLACE TEMP TABLE open AS FROM asked ANTI JOIN proofs "
-                "ON proofs.cluster = asked.cluster AND proofs.event_id = asked.proof"
-            )
-            if len(self.query("FROM open WHERE proof IS NOT NULL LIMIT 1")):
-                run(
+            if self._some_are_open():
+                self._run(
                     f"INSERT INTO proofs SELECT cluster, event_id FROM (FROM {EVENTS} WHERE {where}) AS event "
                     "SEMI JOIN open ON open.cluster = event.cluster AND open.proof = event.event_id"
                 )
-        run(f"CREATE OR REPLACE VIEW {EVENTS} AS FROM proofs")
+        if published is not None and not many and self._some_are_open():
+            self._keep_published(published)
+        self._run(f"CREATE OR REPLACE VIEW {EVENTS} AS FROM proofs")
+
+    def _some_are_open(self) -> bool:
+        """Return True if proofs that are asked for are not found yet; they are the rows of ``open``."""
+        self._run(
+            "CREATE OR REPLACE TEMP TABLE open AS FROM asked ANTI JOIN proofs "
+            "ON proofs.cluster = asked.cluster AND proofs.event_id = asked.proof"
+        )
+        return bool(len(self.query("FROM open WHERE proof IS NOT NULL LIMIT 1")))
+
+    def _keep_published(self, published: Mapping[str, Any]) -> bool:
+        """Keep the proofs of ``published`` rows that are asked for; return True if such rows can have proofs."""
+        known = self._published_proofs(published)
+        if known:
+            self._run(f"CREATE TEMP TABLE known AS {known}")
+            self._run(
+                "INSERT INTO proofs SELECT DISTINCT cluster, proof FROM known SEMI JOIN asked USING (cluster, proof)"
+            )
+        return bool(known)
 
     def _published_proofs(self, published: Mapping[str, Any]) -> str:
         """Return a SELECT of the proofs of published rows; empty if there are none."""

@@ -276,11 +276,13 @@ def test_of_lines_only_those_of_landings_since_then_are_looked_at(warehouse: War
     assert all(one.rows for one in checks if one.table in {"landed_files", "findings"})
 
 
+@pytest.mark.parametrize("held", [0, checks.HELD_ROWS], ids=["many events", "few"])
 @pytest.mark.parametrize("table", ["findings", "role_intervals"])
 def test_what_was_not_published_proves_nothing(
-    warehouse: Warehouse, table: str, monkeypatch: pytest.MonkeyPatch
+    warehouse: Warehouse, table: str, held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A finding whose proof is nowhere is stopped, unless it was published and had passed this gate then."""
+    monkeypatch.setattr(checks, "HELD_ROWS", held)
     change("findings", lambda _: {"evidence": ["nowhere"]}, finding_id="f2")(warehouse)
     run = {"versions": {name: warehouse.version(name) for name in (table, "published")}, "batch": 1}
     monkeypatch.setattr(Warehouse, "published", lambda _: run)
@@ -333,11 +335,8 @@ def test_a_proof_is_found_in_whichever_landing_its_line_lies(
     assert unproven(warehouse, published) == failed
 
 
-def test_what_published_rows_prove_is_not_looked_for_again(
-    warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_published_rows_prove_is_not_looked_for_again(warehouse: Warehouse) -> None:
     """It has passed this gate, and what is asked of a new night is what is new in it."""
-    monkeypatch.setattr(checks, "HELD_ROWS", 0)
     published = {"batch": 1, "versions": warehouse.versions()}
     line = warehouse.rows("findings")[0]["evidence"][0]
     change("events", lambda _: {"event_id": "another"}, event_id=line)(warehouse)
@@ -348,7 +347,7 @@ def test_what_published_rows_prove_is_not_looked_for_again(
 def unproven(warehouse: Warehouse, published: Mapping[str, Any] | None) -> set[str]:
     """What does not hold for the findings of c1, where ``published`` ones have passed."""
     with database_in(MEMORY, THREADS) as (database, _):
-        newest = Newest(database, warehouse, ["c1"], columns=columns_read(JUDGED))
+        newest = Newest(database, warehouse, ["c1"], columns=columns_read(JUDGED), searched=True)
         newest.keep_proofs_of(JUDGED, published)
         return {one.expectation.name for one in newest.checks("findings") if one.failed}
 
