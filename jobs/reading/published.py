@@ -77,7 +77,6 @@ class Published:
         self.before = run_named(warehouse, before) if before else warehouse.run_before(self.run)
         self._warehouse = warehouse
         self._opened: set[str] = set()
-        self._pointers: set[str] = set()
         self._database = locked_database().cursor()
         self.compared = True
         if run or before:
@@ -95,7 +94,7 @@ class Published:
         with readable(self.run) if kept else nullcontext():
             for name in TABLES:
                 if name in missing:
-                    self._register(self.run, name, name, PUBLISHED)
+                    register_table(self._database, self._warehouse, self.run, name, name, PUBLISHED)
         try:
             for name, former in BEFORE.items():
                 if name in missing:
@@ -113,26 +112,7 @@ class Published:
             self._database.register(name, TABLES[table].arrow_schema().empty_table())
             return
         with readable(self.before):
-            self._register(self.before, table, name, f"{PUBLISHED}_before")
-
-    def _register(self, run: Mapping[str, Any], table: str, name: str, pointer: str) -> None:
-        """Register a table as of a run under ``name``; empty if an older release did not have it.
-
-        A judged table has the rows that the run's pointer names, which is registered as ``pointer``.
-        """
-        warehouse, database = self._warehouse, self._database
-        version = warehouse.published_version(run, table)
-        if version is None:
-            database.register(name, TABLES[table].arrow_schema().empty_table())
-        elif TABLES[table].by_run:
-            database.register(f"every_{name}", rows_of(warehouse, table))
-            if pointer not in self._pointers:
-                database.register(pointer, rows_of(warehouse, PUBLISHED, pointer_of(warehouse, run)))
-                self._pointers.add(pointer)
-            rows = current_rows_sql(TABLES[table], f"every_{name}", pointer)
-            database.execute(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {rows}")
-        else:
-            database.register(name, rows_of(warehouse, table, version))
+            register_table(self._database, self._warehouse, self.before, table, name, f"{PUBLISHED}_before")
 
     def query(self, sql: str) -> pa.Table:
         """Return the result of one SELECT. Raises :class:`JobError` for other statements and for SQL errors."""
@@ -230,6 +210,30 @@ def run_named(warehouse: Warehouse, name: str) -> dict[str, Any]:
     some = ", ".join(row["run_id"] for row in (found or latest)[:6])
     problem = f"several runs begin with {name}" if found else f"no run is called {name or 'nothing'}"
     raise JobError(f"{problem}: give one of gold/runs, for example {some} ({len(latest):,} in all)")
+
+
+def register_table(
+    database: duckdb.DuckDBPyConnection,
+    warehouse: Warehouse,
+    run: Mapping[str, Any],
+    table: str,
+    name: str,
+    pointer: str,
+) -> None:
+    """Register a table as of a run under ``name``; empty if an older release did not have it.
+
+    A judged table has the rows that the run's pointer names, which is registered as ``pointer``.
+    """
+    version = warehouse.published_version(run, table)
+    if version is None:
+        database.register(name, TABLES[table].arrow_schema().empty_table())
+    elif TABLES[table].by_run:
+        database.register(f"every_{name}", rows_of(warehouse, table))
+        database.register(pointer, rows_of(warehouse, PUBLISHED, pointer_of(warehouse, run)))
+        rows = current_rows_sql(TABLES[table], f"every_{name}", pointer)
+        database.execute(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS {rows}")
+    else:
+        database.register(name, rows_of(warehouse, table, version))
 
 
 def rows_of(warehouse: Warehouse, table: str, version: int | None = None) -> pa.Table | ds.Dataset:

@@ -73,6 +73,7 @@ class Warehouse:
         self._newest: dict[str, DeltaTable] = {}
         self._datasets: dict[str, tuple[int, ds.Dataset]] = {}
         self._data_files: dict[str, tuple[int, pa.Table]] = {}
+        self._complete: set[str] = set()
         self._pinned: set[str] | None = None
 
     def clear(self) -> None:
@@ -81,6 +82,7 @@ class Warehouse:
         self._newest.clear()
         self._datasets.clear()
         self._data_files.clear()
+        self._complete.clear()
 
     def location(self, table: str) -> str:
         """Return the path or URI of ``table``."""
@@ -376,8 +378,9 @@ class Warehouse:
         """Create a missing table, or the columns that a table of an older release lacks."""
         if self.version(table.name) is None:
             self.retry_hdfs(partial(self._create, table))
-        else:
+        elif table.name not in self._complete:
             self.add_missing_columns(table)
+        self._complete.add(table.name)
 
     def form(self) -> int:
         """Return the warehouse's form (:data:`FORM`); 1 if the property is not set."""
@@ -414,7 +417,7 @@ class Warehouse:
 
     def _create(self, table: Table) -> None:
         with self.committing(table.name):
-            DeltaTable.create(
+            made = DeltaTable.create(
                 self.location(table.name),
                 delta_schema(table),
                 mode="ignore",
@@ -423,6 +426,7 @@ class Warehouse:
                 description=table.comment,
                 configuration=properties(table, KEEP_DAYS),
             )
+        self._cached(table.name, made)
 
     def add_missing_columns(self, table: Table) -> None:
         """Add the columns that a table of an older release lacks; existing rows have null there."""
