@@ -12,7 +12,7 @@ from datetime import date
 from itertools import chain
 from pathlib import Path
 
-from election_replay.election_core.model.inventory import NO_ENTRY, Inventory, InventoryRow
+from election_replay.election_core.model.inventory import Inventory, InventoryRow
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.land import Landing, land
@@ -31,16 +31,15 @@ from election_replay.jobs.landing.regrouping import (
     members_apart,
     read_together,
 )
-from election_replay.jobs.landing.rewritten_files import in_order, read_by_process
 from election_replay.jobs.landing.shared_files import clusters_apart
 from election_replay.jobs.reading.kinship import (
+    files_put_right,
     groups_by_kinship,
     kinds_of_lines,
     lines_spoken,
     namesakes,
     repeated_files,
     set_back,
-    sources_of_files,
     sources_of_several,
     spans_of_files,
 )
@@ -84,15 +83,14 @@ def look(
     skipped: list[Skipped] = []
     roots = roots_in(Path(folder), scratch / "unpacked", skipped, day)
     layouts = layouts_of(roots, Path(folder), config, skipped)
-    parts = forwards(layouts, scratch / "turned")
+    parts: list[InferredLayout] = layouts
     landings, done = landed_and_judged(engine, parts, warehouse, config)
     placed = {file.path for layout in layouts if layout.configured for file in layout.files}
     repeated = repeated_files(Published(warehouse)) if done.run_id else {}
     copies = {path: other for path, other in repeated.items() if path not in placed}
     if copies:
         warehouse.clear()
-        layouts = layouts_of(roots, Path(folder), config, [], copies)
-        parts = forwards(layouts, scratch / "turned-again")
+        parts = layouts = layouts_of(roots, Path(folder), config, [], copies)
         landings, done = landed_and_judged(engine, parts, warehouse, config)
     apart = regrouped(parts, Published(warehouse), scratch / "apart") if done.run_id else []
     if apart:
@@ -102,6 +100,7 @@ def look(
     skipped += [item for layout in layouts for item in layout.unknown]
     assumed = assumed_of(parts)
     otherwise = [file for part in parts for file in part.read_otherwise]
+    otherwise += files_put_right(Published(warehouse)) if done.run_id else []
     otherwise += [(path, f"a copy, read once: all its lines are in {other}") for path, other in sorted(copies.items())]
     return Looked(parts, assumed, landings, done, skipped, otherwise)
 
@@ -115,32 +114,25 @@ def assumed_of(parts: Sequence[InferredLayout]) -> list[Assumed]:
     return [nodes[key] for key in sorted(nodes)]
 
 
-def forwards(layouts: Sequence[InferredLayout], into: Path) -> list[InferredLayout]:
-    """Return the layouts with the lines of each file in the order in which they were written, and the files of several
-    servers of Redis in parts, in folders below ``into``."""
-    turned = [part for number, layout in enumerate(layouts) for part in in_order(layout, into / str(number))]
-    return [part for number, layout in enumerate(turned) for part in read_by_process(layout, into / f"redis-{number}")]
-
-
 def landed_and_judged(
     engine: Engine, parts: Sequence[InferredLayout], warehouse: Warehouse, config: Config
 ) -> tuple[list[Landing], Replay]:
     """Land files into a new warehouse, and judge them."""
     landings = [land(engine, part.files, part.root, warehouse, config) for part in parts if part.files]
-    lost = {file.path for part in parts for file in part.files if file.order_lost}
-    return landings, replay_with_kin(engine, warehouse, config.inventoried(), lost)
+    return landings, replay_with_kin(engine, warehouse, config.inventoried())
 
 
 def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path) -> list[InferredLayout]:
     """Return the layouts with members and clusters told apart that stood together, as their lines show; none if nothing
     changes."""
-    mixed = sources_of_several(published)
+    mixed, right = sources_of_several(published), {path for path, _ in files_put_right(published)}
 
     def speakers(file: LogFile) -> list[tuple[int, str]]:
         source = file.cluster, file.source_node
-        return lines_spoken(published, source, file.path, mixed[source]) if source in mixed else []
+        spoken = source in mixed and file.path not in right
+        return lines_spoken(published, source, file.path, mixed[source]) if spoken else []
 
-    back = set_back(published)
+    back = set_back(published) - right
     found = [
         part
         for number, layout in enumerate(parts)
@@ -210,16 +202,13 @@ def together(
     return read_together(layout, nodes, names) if nodes else layout
 
 
-def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory, lost: Collection[str] = ()) -> Replay:
-    """Judge what was landed; once more, with the groups found, if a log does not say its group but other logs do, and
-    where the lines of the files ``lost`` do not stand as they were written."""
+def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) -> Replay:
+    """Judge what was landed; once more, with the groups found, if a log does not say its group but other logs do."""
     done = replay(engine, warehouse, inventory, settings="the defaults")
     kin = groups_by_kinship(Published(warehouse)) if done.run_id else {}
-    unsure = sources_of_files(Published(warehouse), lost) if done.run_id and lost else []
-    if not kin and not unsure:
+    if not kin:
         return done
     listed = {source: InventoryRow(group) for source, group in kin.items()} | dict(inventory.listed)
-    listed |= {source: replace(listed.get(source, NO_ENTRY), order_lost=True) for source in unsure}
     return replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
 
 

@@ -215,6 +215,17 @@ TABLE = Table(
             "own; null: the log of another program.",
         ),
         Column(
+            name="put_right",
+            type=STRING,
+            comment="How its lines are read that do not stand as they were written, such as with the newest first; "
+            "null: as they stand.",
+        ),
+        Column(
+            name="order_lost",
+            type=BOOLEAN,
+            comment="Whether the order of its lines within one time is a guess: they were sorted as texts.",
+        ),
+        Column(
             name="problem",
             type=STRING,
             comment="Why the file could not be read to its end, or why its lines were not understood (not "

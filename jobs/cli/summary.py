@@ -8,6 +8,7 @@ from types import MappingProxyType
 from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs.cli.output import more
 from election_replay.jobs.reading.hosts import by_host
+from election_replay.jobs.reading.kinship import files_put_right
 from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
@@ -28,6 +29,7 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
     yield f"Published: run {published.run['run_id']}"
     yield from numbers(published)
     yield from findings(published, worst(published))
+    yield from put_right(published)
     yield from misunderstood(published)
     yield from unreadable(published)
     if not published.rows("SELECT 1 FROM role_intervals UNION ALL SELECT 1 FROM terms LIMIT 1"):
@@ -116,6 +118,16 @@ def findings(
             advised.add(advice)
     if len(listed_first) > SHOWN:
         yield f"    and {len(listed_first) - SHOWN:,} more"
+
+
+def put_right(published: Published) -> Iterator[str]:
+    """Yield lines about files whose lines are not read as they stand."""
+    files = files_put_right(published)
+    if files:
+        yield "  not read as they stand (table landed_files, column put_right):"
+    yield from (f"    {path}  {how}" for path, how in files[:SHOWN])
+    if len(files) > SHOWN:
+        yield f"    and {len(files) - SHOWN:,} more"
 
 
 def misunderstood(published: Published) -> Iterator[str]:

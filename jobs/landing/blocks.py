@@ -232,8 +232,11 @@ class Blocks:
 
     def peek(self, length: int) -> bytes:
         """Return the next ``length`` bytes, or as many as there are, without passing over them."""
-        while len(self.rest) < length and (chunk := next(self._chunks, b"")):
-            self.rest += chunk
+        held, size = [self.rest], len(self.rest)
+        while size < length and (chunk := next(self._chunks, b"")):
+            held.append(chunk)
+            size += len(chunk)
+        self.rest = b"".join(held)
         return self.rest[:length]
 
     def length(self) -> int:

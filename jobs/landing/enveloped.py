@@ -8,10 +8,9 @@ it stands word for word behind the prefix of the line that the number names, and
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
 
 import polars as pl
 
@@ -45,19 +44,12 @@ from election_replay.jobs.landing.lines import lines_of
 from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
 from election_replay.jobs.landing.recognising import telling
-from election_replay.jobs.landing.refusals import SAMPLE, falls
 from election_replay.jobs.landing.understanding import KEPT, Understanding, archive, encoding
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import Row
 
 MOST_SOURCES = 1_000
 """A file that names more nodes and programs is no log of a cluster; lines of further ones are quarantined."""
-
-
-NEWEST_FIRST = (
-    "its lines come with the newest first, and order is what the verdict rests on: none is read; export it with the "
-    "oldest first (logcli --forward, gcloud logging read --order=asc)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +102,6 @@ class Part:
     last_line_time: int
     counts: Counts = field(default_factory=Counts)
     waiting: int = 0
-    problem: str | None = None
     misunderstood: None = None
 
 
@@ -118,7 +109,8 @@ class Enveloped:
     """Takes the blocks of one enveloped file in order and yields their rows; the counterpart of an evidence.
 
     ``dialect`` is that of the file's name, if the name tells one; ``state`` is what an earlier landing left. When the
-    file is ``complete``, no more pieces of what is unfinished at its end will come.
+    file is ``complete``, no more pieces of what is unfinished at its end will come. ``writers`` are the nodes of its
+    lines where no envelope names them; None: nobody knows, and the line is passed over.
     """
 
     def __init__(
@@ -132,14 +124,13 @@ class Enveloped:
         state: str | None = None,
         complete: bool = False,
         pseudonyms: Pseudonyms | None = None,
+        writers: Sequence[str | None] = (),
     ) -> None:
-        kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": [], "problem": None}
+        kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": []}
         self.place, self.progress, self.pseudonyms = place, progress, pseudonyms
         self.counts = Counts()
-        self.envelope = chain_text(chain)
-        self.problem: str | None = kept["problem"]
-        self._chain = chain
-        self._dialect, self._config, self._complete = dialect, config, complete
+        self.envelope = chain_text(chain) or None
+        self._dialect, self._config, self._complete, self._writers = dialect, config, complete, writers
         self._reader = Reader(chain, self._known, kept["reader"])
         self._unknown: list[str] = []
         self._itself = Evidence(place, None, progress, pseudonyms)
@@ -155,7 +146,6 @@ class Enveloped:
     def state(self) -> str:
         """The state that the next landing needs, as JSON."""
         kept = {
-            "problem": self.problem,
             "reader": self._reader.state(self._kept),
             "speaking": [*self._speaking.items()],
             "sources": [(asdict(source), asdict(evidence.progress)) for source, evidence in self._sources.items()],
@@ -205,19 +195,18 @@ class Enveloped:
 
     def take(self, block: Block) -> Iterator[Found]:
         """Yield rows of the lines so far, but for the last record of each source: later lines may belong to it."""
-        if self.progress.lines == 0 and self._newest_first(block):
-            self.problem = NEWEST_FIRST
         waiting: dict[Source, Lines] = {}
         for number, line, length, unreadable in self._lines(block):
             self.counts.total += 1
             self.progress.lines += 1
-            if self.problem:
-                continue
             if length > LINE_BYTES:
                 yield self.quarantine(number, f"line longer than {LINE_BYTES} bytes", line, length)
                 continue
             for found in self._reader.read(number, self._before_opening(line)):
-                yield from self._sorted(found, waiting, unreadable=unreadable)
+                if not self._writers:
+                    yield from self._sorted(found, waiting, unreadable=unreadable)
+                elif isinstance(found, Inner) and (writer := self._writers[number - 1]) is not None:
+                    yield from self._sorted(replace(found, node=writer), waiting, unreadable=unreadable)
         yield from self._read(waiting)
 
     def finish(self) -> Iterator[Found]:
@@ -244,17 +233,6 @@ class Enveloped:
     def broken_off(self, problem: str, rest: bytes, length: int) -> Row:
         """Return the row for the line in which a damaged file breaks off; it is counted as one line."""
         return self._itself.broken_off(problem, rest, length)
-
-    def _newest_first(self, block: Block) -> bool:
-        """Return True when the envelopes' times mostly go back from line to line: a store was asked for the newest
-        lines first."""
-        reader = Reader(self._chain, self._known)
-        times = []
-        for number, line, _, _ in islice(lines_in(block, 1, bytewise=reader.bytewise), SAMPLE):
-            times += [
-                inner.time for inner in reader.read(number, line) if isinstance(inner, Inner) and inner.time is not None
-            ]
-        return falls(times)
 
     def _before_opening(self, line: str) -> str:
         """Return a line with its names hidden, so that pieces of it may be stored too.
@@ -343,10 +321,8 @@ class Enveloped:
 
 
 def says_nothing(state: str | None) -> bool:
-    """Return True when ``state`` shows that no line of the file was understood; False where lines were refused for
-    their order."""
-    kept = json.loads(state) if state else {}
-    return not kept.get("sources") and not kept.get("problem")
+    """Return True when ``state`` shows that no line of the file was understood."""
+    return not state or not json.loads(state)["sources"]
 
 
 def begun_by(

@@ -116,7 +116,6 @@ class Evidence:
         self.progress = progress
         self.counts = Counts()
         self.envelope: str | None = None
-        self.problem: str | None = None
         self.state: str | None = None
         self.waiting = 0
         self._held: pl.DataFrame | None = None

@@ -32,6 +32,7 @@ from election_replay.jobs.landing.one_file import (
     Landed,
     Task,
     begun_at,
+    disorder_in,
     hold_memory,
     known_after,
     landed_values,
@@ -143,7 +144,7 @@ class LandedSplit:
 def may_be_split(task: Task, share: int) -> bool:
     """Return True when a task is one large file of plain lines, of which more than a core's ``share`` of the bytes is
     new."""
-    if len(task.files) != 1 or task.dialect is None or task.problem or task.envelope or task.config:
+    if len(task.files) != 1 or task.dialect is None or task.problem or task.enveloped:
         return False
     [file], landed = task.files, max((known.bytes_landed for known in task.known), default=0)
     plain = not file.below and not file.path.endswith(PACKED)
@@ -160,6 +161,8 @@ def large_of(task: Task, landing: str) -> Large | None:
         return None
     parted = begin.before is not None and (begin.before not in task.known or begin.before.lines_shared is not None)
     if parted or begin.older or begin.reread or begin.blocks.missing or not as_it_lies(first) or codec_of(first):
+        return None
+    if disorder_in(begin, task, file, zone) or (begin.before and begin.before.put_right):
         return None
     return Large(task, begin.blocks.position, begin.before)
 

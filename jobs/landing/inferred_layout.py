@@ -18,11 +18,11 @@ from election_replay.election_core.model.streams import stream_of, unpacked
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import head
+from election_replay.jobs.landing.heads import head_found
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, Skipped, is_text, open_landing, printable
 from election_replay.jobs.landing.listing import LogFile, log_files
 from election_replay.jobs.landing.literals import TELLING_OF
 from election_replay.jobs.landing.masking import masked
-from election_replay.jobs.landing.plan import head_found
 from election_replay.jobs.landing.recognising import looked_at, of_kubernetes
 from election_replay.jobs.landing.understanding import LOOKED_AT, Understanding, speaks
 from election_replay.jobs.landing.written_times import stamp

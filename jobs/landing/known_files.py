@@ -43,11 +43,13 @@ class Known:
     read_as: str | None = None
     envelope: str | None = None
     envelope_state: str | None = None
+    put_right: str | None = None
+    order_lost: bool | None = None
 
     def misread(self, dialect: str | None) -> bool:
         """Return True when no line was understood as the file was read then, and ``dialect`` reads it in another
         way."""
-        nothing = self.tick_bucket is None if self.envelope is None else says_nothing(self.envelope_state)
+        nothing = says_nothing(self.envelope_state) if self.envelope_state else self.tick_bucket is None
         return nothing and self.lines_landed > 0 and self.read_as != dialect
 
     def progress(self) -> Progress:

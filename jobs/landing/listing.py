@@ -58,8 +58,7 @@ class LogFile:
     a copy that may be under way. ``unread``: why that landing could not read it to its end. ``below`` is set for a
     metadata snapshot only: its path in its node's metadata folder, such as ``20261121T103148Z/topics.json``.
     ``known_as`` is the name under which its system would have written it, empty if it has that name. ``beginning`` is
-    what it began with when it was looked at. ``of_table``: its lines are rows of a Delta table. ``order_lost``: they do
-    not stand as they were written.
+    what it began with when it was looked at. ``of_table``: its lines are rows of a Delta table.
     """
 
     path: str
@@ -74,7 +73,6 @@ class LogFile:
     known_as: str = ""
     beginning: Beginning | None = None
     of_table: "OfTable | None" = None
-    order_lost: bool = False
 
     @property
     def name(self) -> str:

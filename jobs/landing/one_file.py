@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from hashlib import sha256
 from itertools import chain
@@ -23,10 +23,12 @@ from typing import Any
 from election_replay.election_core.dialects import named
 from election_replay.election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from election_replay.election_core.envelopes import chain_in
+from election_replay.jobs.landing.as_written import GREW, AsWritten, Disorder, as_written, disorder_of
 from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar
 from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
 from election_replay.jobs.landing.event_lines import Place, in_batches
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Counts, Evidence, Found, Progress, head_of
+from election_replay.jobs.landing.heads import head_found, zone_fields, zone_of
 from election_replay.jobs.landing.in_place import in_place
 from election_replay.jobs.landing.known_files import (
     NOTHING,
@@ -44,7 +46,7 @@ from election_replay.jobs.landing.known_files import (
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
-from election_replay.jobs.landing.refusals import mixed
+from election_replay.jobs.landing.recognising import looked_at
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.data_files import DataFile, Row, Rows, write_data_files
 from election_replay.schemas import TABLES
@@ -73,8 +75,9 @@ class Task:
     """Files that begin alike, with all that is known of files with this beginning. ``file_time`` is in us UTC.
 
     ``dialect`` names the dialect of the files, None if they have none. ``envelope`` names the envelopes around their
-    lines, None if there are none; ``config`` then holds the settings of the nodes that envelopes may name. ``problem``
-    says why the beginnings could not be read: nothing of the files is landed then.
+    lines, None if there are none; ``config`` holds the settings of the nodes that envelopes may name. ``problem`` says
+    why the beginnings could not be read: nothing of the files is landed then. ``beside``: another node has a file of
+    their name.
     """
 
     cluster: str
@@ -91,8 +94,14 @@ class Task:
     known: tuple[Known, ...]
     pseudonyms: Pseudonyms | None = None
     envelope: str | None = None
-    config: Config | None = None
+    config: Config = field(default_factory=Config)
     problem: str | None = None
+    beside: bool = False
+
+    @property
+    def enveloped(self) -> bool:
+        """True when lines of the files come in envelopes, or came in some."""
+        return self.envelope is not None or any(known.envelope for known in self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +173,32 @@ def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) 
         return
     try:
         begin = begun_at(task, file, known, zone)
+        if (disorder := disorder_in(begin, task, file, zone)) and (written := as_written(begin.blocks, disorder)):
+            task, begin = with_head_of(task, file, written), replace(begin, written=written)
     except NotReadError as error:
         yield not_read(task, file, str(error))
         return
-    is_new = begin.before is None and begin.older is None
-    if is_new and (problem := mixed(file, named(task.dialect), zone)):
-        yield not_read(task, file, problem)
+    before = begin.before if begin.reread is None and begin.older is None else None
+    if before and before.put_right and begin.blocks.peek(1):
+        yield not_read(task, file, GREW)
         return
     yield from land_log(task, file, known, begin)
+
+
+def disorder_in(begin: "Begin", task: Task, file: LogFile, zone: LandingZone) -> Disorder | None:
+    """Return what is wrong with the order or the writers of the lines of a new file; None if nothing seems to be."""
+    if begin.older or (begin.before and not begin.reread):
+        return None
+    return disorder_of(begin.blocks, file, zone, named(task.dialect), task.envelope, beside=task.beside)
+
+
+def with_head_of(task: Task, file: LogFile, written: AsWritten) -> Task:
+    """Return a task for lines that were put right, with what their beginning shows."""
+    found = head_found(file, written.data[: looked_at(file.stream)], task.config)
+    zone = zone_of(file, named(found.dialect), task.config)
+    envelope = None if written.writers else found.envelope
+    dialect = found.dialect or task.dialect
+    return replace(task, file_time=found.file_time, dialect=dialect, envelope=envelope, **zone_fields(zone))
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +207,15 @@ class Begin:
 
     ``before`` is the known file that this file continues, or the part that it shares with one; None for a new file.
     ``reread`` is set when the lines of ``before`` are read again: it is ``before`` as it was without them. ``older`` is
-    set when this file holds nothing beyond that known file: nothing is read then.
+    set when this file holds nothing beyond that known file: nothing is read then. ``written`` are the lines from there
+    on as they were written, where they do not stand so.
     """
 
     blocks: Blocks
     before: Known | None = None
     older: Known | None = None
     reread: Known | None = None
+    written: AsWritten | None = None
 
 
 def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Iterator[Found]:
@@ -198,14 +227,15 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
     if before and before.lines_shared is not None:
         task = replace(task, file_time=before.file_time if before in known else time_of_next_line(task, blocks))
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
-    evidence, start = evidence_of(task, place, since, complete=file.complete), blocks.position
+    writers = begin.written.writers if begin.written else ()
+    evidence, start = evidence_of(task, place, since, complete=file.complete, writers=writers), blocks.position
     if before and begin.reread:  # the lines read again were counted by an earlier landing, as ignored ones
         evidence.counts.total = begin.reread.lines_landed - before.lines_landed
     if begin.older is None:
         if isinstance(evidence, Evidence):
             passed = blocks.passed
             evidence.passed(lambda: passed)
-        yield from tail_rows(evidence, blocks, file, read_ahead=file.size >= LARGE_BYTES)
+        yield from tail_rows(evidence, blocks, file, begin.written, read_ahead=file.size >= LARGE_BYTES)
     if blocks.missing:  # moved since it was listed: the next landing finds it under its new name
         return
     if blocks.unread and blocks.position == start:
@@ -215,7 +245,7 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
     if begin.older:
         after = replace(begin.older, marks=None)
     else:
-        after = known_after(evidence, read, since)
+        after = known_after(evidence, read, since, begin.written)
         known[:] = [*(former for former in known if former != before), joined(before, after)]
     yield LANDED.name, landed_values(task, file, evidence, read, after, status)
     if isinstance(evidence, Enveloped):
@@ -271,8 +301,10 @@ def reading_on(before: Known | None, dialect: str | None) -> str | None:
     return dialect if (dialect or "").partition(" ")[0] == before.read_as.partition(" ")[0] else before.read_as
 
 
-def evidence_of(task: Task, place: Place, before: Known | None, *, complete: bool) -> Evidence | Enveloped:
-    """Return the reader of a file's lines.
+def evidence_of(
+    task: Task, place: Place, before: Known | None, *, complete: bool, writers: Sequence[str | None] = ()
+) -> Evidence | Enveloped:
+    """Return the reader of a file's lines; ``writers`` are the nodes that wrote them, where no line names its own.
 
     It takes the lines out of the envelopes of the earlier landing if that had any, or read a dated line; otherwise out
     of those of the task.
@@ -281,17 +313,18 @@ def evidence_of(task: Task, place: Place, before: Known | None, *, complete: boo
     envelope, state = task.envelope, None
     if before and (before.envelope is not None or before.last_line_no is not None):
         envelope, state = before.envelope, before.envelope_state
-    if envelope is None or task.config is None:
+    if envelope is None and not writers:
         return Evidence(place, dialect, progress, task.pseudonyms)
     return Enveloped(
         place,
-        chain_in(envelope),
+        chain_in(envelope) if envelope else (),
         dialect,
         progress,
         task.config,
         state=state,
         complete=complete,
         pseudonyms=task.pseudonyms,
+        writers=writers,
     )
 
 
@@ -324,7 +357,7 @@ def land_snapshot(task: Task, file: LogFile, known: list[Known], zone: LandingZo
 def time_of_next_line(task: Task, blocks: Blocks) -> int | None:
     """Return the time of the next dated line in us UTC; ``task.file_time`` if the next bytes hold no dated line."""
     data, dialect = blocks.peek(HEAD_BYTES), named(task.dialect)
-    if task.envelope and task.config:
+    if task.envelope:
         chain = chain_in(task.envelope)
         found = head_in_envelopes(data, chain, dialect, task.config, task.cluster, task.source_node)
     else:
@@ -350,10 +383,16 @@ def place_of(task: Task, path: str, fingerprint: str) -> Place:
 
 
 def tail_rows(
-    evidence: Evidence | Enveloped, blocks: Blocks, file: LogFile, *, read_ahead: bool = False
+    evidence: Evidence | Enveloped,
+    blocks: Blocks,
+    file: LogFile,
+    written: AsWritten | None = None,
+    *,
+    read_ahead: bool = False,
 ) -> Iterator[Found]:
-    """Yield the rows of all blocks, of a last line without end if it is whole, and of damage that ended the reading."""
-    for block in ahead(blocks) if read_ahead else blocks:
+    """Yield the rows of all blocks, of a last line without end if it is whole, and of damage that ended the reading.
+    ``written`` are the lines of the file as they were written, where they do not stand so: they are read instead."""
+    for block in written.blocks() if written else ahead(blocks) if read_ahead else blocks:
         yield from evidence.take(block)
     if last_line_stands(blocks, file):
         yield from evidence.take(blocks.take_rest())
@@ -380,15 +419,17 @@ def ahead(blocks: Iterable[Block]) -> Iterator[Block]:
             yield read
 
 
-def known_after(evidence: Evidence | Enveloped, read: ReadSoFar, before: Known | None) -> Known:
-    """Return how far the file is landed now, with the marks of this landing.
+def known_after(
+    evidence: Evidence | Enveloped, read: ReadSoFar, before: Known | None, written: AsWritten | None = None
+) -> Known:
+    """Return how far the file is landed now, with the marks of this landing; ``written`` as in :class:`Begin`.
 
     The marks before them are added where ``before`` is the beginning that the file shares with another one.
     """
     at = evidence.progress
     since = before.lines_landed if before else 0
     marks = [replace(mark, lines=since + mark.lines) for mark in read.marks]
-    shared = before.lines_shared if before else None
+    shared, order = before.lines_shared if before else None, written or before
     if before and shared == before.lines_landed:
         marks = [*marks_of(before), *marks]
     return Known(
@@ -408,6 +449,8 @@ def known_after(evidence: Evidence | Enveloped, read: ReadSoFar, before: Known |
         read_as=evidence.dialect.name if evidence.dialect else None,
         envelope=evidence.envelope,
         envelope_state=evidence.state,
+        put_right=order.put_right if order else None,
+        order_lost=order.order_lost if order else None,
     )
 
 
@@ -423,7 +466,7 @@ def landed_values(
         status=status,
         bytes_waiting=0 if read.problem else read.waiting + evidence.waiting,
         last_line_time=evidence.last_line_time,
-        problem=read.problem or evidence.problem or evidence.misunderstood,
+        problem=read.problem or evidence.misunderstood,
         unread=read.unread and status != PART,
     )
 

@@ -11,10 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-from election_replay.election_core.dialects import CANONICAL, STREAMS, Dialect, named, stream_in_system
+from election_replay.election_core.dialects import STREAMS, named, stream_in_system
 from election_replay.jobs.landing.blocks import FirstBytes, head
-from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, opened_by
-from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
+from election_replay.jobs.landing.evidence import HEAD_BYTES, Head
+from election_replay.jobs.landing.heads import head_found, zone_fields, zone_of
 from election_replay.jobs.landing.known_files import Known, joined
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.ledger import Heads, Ledger, Opening
@@ -23,8 +23,7 @@ from election_replay.jobs.landing.new_files import micros
 from election_replay.jobs.landing.one_file import LANDED, Task
 from election_replay.jobs.landing.privacy_mark import remember_privacy
 from election_replay.jobs.landing.pseudonyms import pseudonyms_of
-from election_replay.jobs.landing.recognising import dialect_of, looked_at
-from election_replay.jobs.landing.refusals import newest_first
+from election_replay.jobs.landing.recognising import looked_at
 from election_replay.jobs.settings.config import Config
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas.landed_files import LANDED_STATES
@@ -104,8 +103,6 @@ def tasks_of(
             file = replace(file, size=0)  # rolled since it was listed: the next landing takes what is there now
         hashes = hashes_at(lengths.get((file.cluster, file.source_node, file.stream), ()), first)
         found = head_found(file, read.data, config)
-        if found.dialect and not found.envelope and not file.below:  # envelopes tell it of themselves
-            found = replace(found, problem=newest_first(first))
         counts_as = stream_in_system(file.stream, found.dialect)
         known_as = file.known_as if counts_as == file.stream else counts_as
         return Looked(replace(file, beginning=Beginning.of(first), known_as=known_as), found, hashes)
@@ -120,10 +117,12 @@ def tasks_of(
         itself = file.stream, found
         original = originals.get((file.cluster, file.source_node, file.stream, found.fingerprint), itself)
         alike[file.cluster, file.source_node, *original].append(file)
+    nodes: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for file in files:
+        nodes[file.cluster, file.name].add(file.source_node)
     tasks = []
     for (cluster, node, stream, found), group in alike.items():
         known = tuple(states[cluster, node, stream].get(found.fingerprint, {}).values())
-        enveloped = found.envelope or any(landed.envelope for landed in known)
         task = Task(
             cluster=cluster,
             source_node=node,
@@ -138,8 +137,9 @@ def tasks_of(
             known=known,
             pseudonyms=pseudonyms,
             envelope=found.envelope,
-            config=config if enveloped else None,
+            config=config,
             problem=found.problem,
+            beside=len(nodes[cluster, group[0].name]) > 1,
         )
         tasks.append(task)
     return sorted(tasks, key=lambda task: (-sum(file.size for file in task.files), task.files[0].path))
@@ -192,22 +192,6 @@ def landed_states(landed: Iterable[dict[str, Any]]) -> States:
             variants = states[row["cluster"], row["source_node"], row["stream"]].setdefault(row["head"], {})
             variants[known.fingerprint] = joined(variants.get(known.fingerprint), known)
     return states
-
-
-def head_found(file: LogFile, data: bytes, config: Config) -> Head:
-    """Return the head of a file that begins with ``data``, without regard to known files.
-
-    A metadata snapshot has no dialect.
-    """
-    first = data[:HEAD_BYTES]
-    if file.below:
-        return head_of(first, None, 0)
-    setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
-    if chain := chain_of(file.stream, first, setting):
-        inside = dialect_of(file.stream, opened_by(chain, data), setting)
-        return head_in_envelopes(first, chain, inside, config, file.cluster, file.source_node)
-    dialect = dialect_of(file.stream, data, setting)
-    return head_of(first, dialect, zone_of(file, dialect, config))
 
 
 def identity(looked: Looked, states: States, heads: Heads) -> Head:
@@ -264,21 +248,6 @@ def hashes_at(lengths: Sequence[int], data: bytes) -> dict[int, str]:
             so_far.update(data[at:length])
             at, hashes[length] = length, so_far.hexdigest()
     return hashes
-
-
-def zone_of(file: LogFile, dialect: Dialect | None, config: Config) -> int | str:
-    """Return the zone of a file's times: minutes east of UTC or an IANA name.
-
-    For canonical events an IANA name in the settings counts as 0.
-    """
-    found = config.zone_of(file.cluster, file.source_node, dialect.utc_offset_minutes if dialect else 0)
-    return 0 if dialect is CANONICAL and isinstance(found, str) else found
-
-
-def zone_fields(zone: int | str) -> dict[str, Any]:
-    """Return the two fields of a task that hold a zone: minutes for a fixed offset, a name for an IANA zone."""
-    named = isinstance(zone, str)
-    return {"utc_offset_minutes": 0 if named else zone, "time_zone": zone if named else None}
 
 
 def partitioned(tasks: list[Task], cores: int) -> list[list[Task]]:

@@ -15,10 +15,6 @@ from itertools import pairwise
 from operator import attrgetter
 
 from election_replay.election_core.dialects.stamps import MONTHS
-from election_replay.jobs.landing.blocks import Blocks, head
-from election_replay.jobs.landing.landing_zone import LandingZone
-from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.reversed_files import LARGEST, LOOKED_AT
 from election_replay.jobs.landing.written_times import stamp
 
 _LINE = re.compile(
@@ -50,9 +46,9 @@ _KINDS = {
 
 @dataclass(eq=False, slots=True)
 class Process:
-    """A process of Redis: its id, its kind (empty as long as it is not known), its lines, its first and last times, and
-    the numbers of its first and last line. ``started``: its first line is that of a start. ``printed_id`` is what it
-    calls itself, empty if it prints nothing."""
+    """A process of Redis: its id, its kind (empty as long as it is not known), its first and last times, the numbers of
+    its first and last line, and all its lines by their numbers. ``started``: its first line is that of a start.
+    ``printed_id`` is what it calls itself, empty if it prints nothing."""
 
     pid: str
     kind: str
@@ -62,11 +58,11 @@ class Process:
     end: str = ""
     last: int = 0
     printed_id: str = ""
-    lines: list[str] = field(default_factory=list)
+    lines: dict[int, str] = field(default_factory=dict)
 
     def takes(self, line: str, time: str, number: int) -> None:
         """Take its next line."""
-        self.lines.append(line)
+        self.lines[number] = line
         self.end, self.last = max(self.end, time), number
         if named := _PRINTED_ID.search(line):
             self.printed_id = named[1]
@@ -120,7 +116,7 @@ def processes_in(lines: Sequence[str], found: Sequence[re.Match[str] | None]) ->
         pid = (match["pid"] or match["id"]) if match else ""
         if match is None or time is None or pid not in parents:
             if now is not None and (match is not None or line[:1].isspace()):
-                now.lines.append(match["line"] if match else line)
+                now.lines[number] = match["line"] if match else line
             continue
         of_pid = (process for process in reversed(alive) if process.pid == pid)
         now = next((process for process in of_pid if not process.kind or kind in ("", process.kind)), None)
@@ -161,10 +157,15 @@ def by_place(members: Sequence[Sequence[Process]], left_out: Sequence[Process]) 
     return sorted((process for member in (*members, left_out) for process in member), key=attrgetter("first"))
 
 
-def members_of(file: LogFile, zone: LandingZone) -> tuple[list[list[Process]], list[Process]]:
-    """Return :func:`members_in` a file; nothing for one larger than :data:`~jobs.landing.reversed_files.LARGEST`."""
-    beginning = head(zone, file.path, file.size, LOOKED_AT).data.decode("utf-8", "replace").splitlines()
-    if file.size > LARGEST or not any(map(_LINE.fullmatch, beginning)):
-        return [], []
-    text = Blocks(zone, file.path, file.size).whole()
-    return members_in(text.decode("utf-8", "surrogateescape").splitlines())
+def writers_in(
+    lines: Sequence[str], members: Sequence[Sequence[Process]], folder: str
+) -> tuple[list[str], list[str | None]]:
+    """Return the lines, without what stands before the process in each, and the server or sentinel that wrote each;
+    None where nobody knows. The names of all begin with ``folder``."""
+    texts = [*lines]
+    writers: list[str | None] = [None] * len(lines)
+    for number, member in enumerate(members, 1):
+        for process in member:
+            for at, text in process.lines.items():
+                texts[at], writers[at] = text, f"{folder}-{member[0].kind}-{number}"
+    return texts, writers

@@ -16,12 +16,12 @@ from itertools import combinations, pairwise, takewhile
 from pathlib import Path, PurePosixPath
 
 from election_replay.election_core.model.streams import unpacked
+from election_replay.jobs.landing.as_written import LARGEST
 from election_replay.jobs.landing.blocks import Blocks
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, stem
 from election_replay.jobs.landing.joined_logs import logs_in
 from election_replay.jobs.landing.landing_zone import open_landing
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.reversed_files import LARGEST
 from election_replay.jobs.landing.written_times import seconds, stamp_of
 
 Source = tuple[str, str]
@@ -250,7 +250,7 @@ def parts_of(
     """Return the lines of each log of each member in a file, which is cut wherever time goes back; empty if there is
     only one log.
 
-    Empty also for a file of more than :data:`~jobs.landing.reversed_files.LARGEST` bytes. A section in which nobody
+    Empty also for a file of more than :data:`~jobs.landing.as_written.LARGEST` bytes. A section in which nobody
     speaks goes to the member before it, or at the beginning to the first that speaks; one that begins before the log of
     that member does is nobody's.
     """

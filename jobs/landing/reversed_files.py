@@ -9,37 +9,31 @@ before the first one of the file, and end where that one begins. ``sort`` puts l
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from operator import itemgetter
+from typing import Any
 
-from election_replay.jobs.landing.blocks import Blocks, head
-from election_replay.jobs.landing.landing_zone import LandingZone
-from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.written_times import Stamp, seconds, stamp
-
-LOOKED_AT = 1 << 18
-"""How many bytes of a file's beginning are read to tell the order of its lines."""
-
-LARGEST = 1 << 30
-"""The largest file, in bytes, that is held in memory to be taken apart."""
 
 FEWEST = 2
 """How often times must fall, at least: once may be a clock that was put back."""
 
+FEWEST_OF_LIVE = 8
+"""How often times must fall in a log that may still grow: a few lines of several threads may stand out of order."""
+
+SAMPLE = 500
+"""How many lines are looked at to tell whether times go forwards or back."""
+
 SHARE = 4
 """How many times must fall for each one that rises."""
 
-READ_BACKWARDS = "the newest line comes first: it is read backwards, and lines are counted from its end"
-PARTS = "the end of the log stands before its beginning: its parts are read in the order of their times"
-SORTED = (
-    "its lines are sorted as texts: they are read in the order of their times. The order within one time is lost, and "
-    "what rests on it may be false: ask for the log as it was written"
-)
-
 FEWEST_SORTED = 12
 """So many first lines in the order of their letters, though their times fall, are no accident."""
+
+FEWEST_SORTED_OF_LIVE = 200
+"""So many in a log that may still grow: it may have begun with its settings, by name."""
 
 FEWEST_TIES = 10
 """Where times do not fall: so many lines, at least, differ from the line of the same time before them."""
@@ -62,15 +56,19 @@ _LEADING = re.compile(r"[\d.,:TZ/+-]*", re.ASCII)
 _INDENTED = re.compile(r"\s+(?:at |\.\.\. )")
 
 
-def newest_first(lines: Iterable[str]) -> bool:
-    """Return True when times fall from line to line: at least FEWEST times, and SHARE times as often as they rise."""
-    falls = rises = 0
-    stamps = (found for line in lines if (found := stamp(line)) is not None)
-    for (form, before), (other, after) in pairwise(stamps):
-        if form == other:
-            falls += after < before
-            rises += after > before
-    return falls >= FEWEST and falls >= SHARE * rises
+def newest_first(lines: Iterable[str], *, grows: bool = False) -> bool:
+    """Return True when the times of lines :func:`falls`."""
+    stamps = [found for line in islice(lines, SAMPLE) if (found := stamp(line)) is not None]
+    by_form = [(before[1], after[1]) for before, after in pairwise(stamps) if before[0] == after[0]]
+    return falls(by_form, grows=grows)
+
+
+def falls(steps: Iterable[tuple[Any, Any]], *, grows: bool = False) -> bool:
+    """Return True when times fall from line to line, at least FEWEST times, and SHARE times as often as they rise.
+    ``steps`` are the times of each line and the next one; ``grows``: the file may have lines to come."""
+    moved = [after < before for before, after in steps if before != after]
+    fallen = moved.count(True)
+    return fallen >= (FEWEST_OF_LIVE if grows else FEWEST) and (SHARE + 1) * fallen >= SHARE * len(moved)
 
 
 def reversed_files(lines: Sequence[str]) -> list[str]:
@@ -111,13 +109,14 @@ def term_in(line: str) -> float | None:
     return (int(found[-1][0]) if found[-1][0] else int(found[-1][1]) - 0.5) if found else None
 
 
-def sorted_as_texts(lines: Sequence[str]) -> bool:
+def sorted_as_texts(lines: Sequence[str], *, grows: bool = False) -> bool:
     """Return True when lines stand in the order of their letters, and the order of their times would not do that;
     numbers of lines before them, as of ``cat -n``, are not of their letters."""
     numbers = [int(number[1]) for line in lines if (number := _NUMBERED.match(line))]
     if len(numbers) == len(lines) and all(before < after for before, after in pairwise(numbers)):
         lines = [_NUMBERED.sub("", line, count=1) for line in lines]
-    if len(lines) < FEWEST_SORTED or any(after < before for before, after in pairwise(lines)):
+    fewest = FEWEST_SORTED_OF_LIVE if grows else FEWEST_SORTED
+    if len(lines) < fewest or any(after < before for before, after in pairwise(lines)):
         return False
     if 2 * len({begun[0] for line in lines if (begun := _LEADING.match(line))}) > len(lines):
         return False  # most lines begin with a time that no other has: they stand in the order of these
@@ -202,44 +201,3 @@ def records_reversed(lines: Sequence[str], dated: Sequence[bool]) -> bool:
             of_record = [bool(_INDENTED.match(line)) for line, _ in run]
             votes += of_record[0] - of_record[-1]
     return votes > 0 or (votes == 0 and not dated[0] and dated[-1])
-
-
-Turn = Callable[[Sequence[str]], Sequence[str]]
-"""A function that returns lines in the order in which they were written."""
-
-
-def disorder(file: LogFile, zone: LandingZone) -> tuple[str, Turn] | None:
-    """Return how the lines of a file stand and what puts them into order; None where they stand as they were written.
-
-    Its first :data:`LOOKED_AT` bytes tell, but for parts of a log: there the last line is older than the first one.
-    """
-    beginning = head(zone, file.path, file.size, LOOKED_AT).data.decode("utf-8", "replace").splitlines()
-    if newest_first(beginning):
-        return READ_BACKWARDS, reversed_files
-    if sorted_as_texts(beginning[:-1]):
-        return SORTED, by_time
-    if file.size <= LARGEST and ends_before_it_begins(beginning, file, zone):
-        parts = parts_in_order(lines_of(file, zone))
-        return (PARTS, lambda _: parts) if parts else None
-    return None
-
-
-def ends_before_it_begins(beginning: Sequence[str], file: LogFile, zone: LandingZone) -> bool:
-    """Return True when the last time in a file is before its first one, or in the same second."""
-    first = next(filter(None, map(stamp, beginning)), None)
-    last = next(filter(None, map(stamp, reversed(last_lines(file, zone)))), None)
-    return first is not None and last is not None and first[0] == last[0] and seconds(last) < seconds(first) + 1
-
-
-def last_lines(file: LogFile, zone: LandingZone) -> list[str]:
-    """Return the lines in the last :data:`LOOKED_AT` bytes of a file, unpacked."""
-    end = b""
-    for block in (blocks := Blocks(zone, file.path, file.size)):
-        end = (end + block.data)[-LOOKED_AT:]
-    return (end + blocks.rest).decode("utf-8", "replace").splitlines()
-
-
-def lines_of(file: LogFile, zone: LandingZone) -> list[str]:
-    """Return the lines of a file, unpacked; bytes that are no UTF-8 are surrogates in them."""
-    data = Blocks(zone, file.path, file.size).whole()
-    return data.decode("utf-8", "surrogateescape").split("\n")[: None if data[-1:] != b"\n" else -1]

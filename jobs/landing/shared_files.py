@@ -11,12 +11,12 @@ from pathlib import Path, PurePosixPath
 from election_replay.election_core.dialects import speaker_of
 from election_replay.election_core.envelopes import Inner, Reader
 from election_replay.election_core.model.streams import unpacked
+from election_replay.jobs.landing.as_written import LARGEST
 from election_replay.jobs.landing.blocks import Block, Blocks
 from election_replay.jobs.landing.enveloped import chain_of, lines_in
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.reversed_files import LARGEST
 
 CLUSTERS = "its lines are of {} clusters, by the names of their nodes: {}; each is read apart"
 

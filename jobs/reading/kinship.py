@@ -7,7 +7,6 @@ sentinels may call different masters by one name.
 """
 
 from collections import defaultdict
-from collections.abc import Collection
 from datetime import datetime
 
 from election_replay.election_core.fold.identity import UNIDENTIFIED
@@ -148,13 +147,10 @@ def spans_of_files(published: Published) -> dict[tuple[str, str], list[tuple[str
     return found
 
 
-def sources_of_files(published: Published, paths: Collection[str]) -> list[tuple[str, str]]:
-    """Return the sources, as (cluster, source), that have lines in these files."""
-    rows = published.rows(
-        "SELECT DISTINCT cluster, source_node FROM events WHERE list_contains(?, source_file) ORDER BY ALL",
-        [sorted(paths)],
-    )
-    return [(row["cluster"], row["source_node"]) for row in rows]
+def files_put_right(published: Published) -> list[tuple[str, str]]:
+    """Return (path, how) of the files whose lines are not read as they stand."""
+    rows = published.rows("SELECT DISTINCT path, put_right FROM landed_files WHERE put_right IS NOT NULL ORDER BY ALL")
+    return [(row["path"], row["put_right"]) for row in rows]
 
 
 def sentinels_apart(published: Published) -> dict[tuple[str, str], list[list[str]]]:

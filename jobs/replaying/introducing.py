@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 import pyarrow as pa
 
 from election_replay.election_core.model.introductions import Introduced, Introduction
-from election_replay.election_core.model.inventory import Inventory
+from election_replay.election_core.model.inventory import NO_ENTRY, Inventory
 from election_replay.election_core.replay.registry import PROTOCOLS
 from election_replay.jobs.engines.engine import Engine, OneOf, Rows
 from election_replay.jobs.replaying.source_delta import INTRODUCING, UpdatedSource
@@ -55,6 +55,17 @@ def with_introductions(
         _COLUMNS
     )
     return replace(inventory, introduced=introduced_members(engine.answer(warehouse, sql, lines)))
+
+
+def with_lost_order(
+    inventory: Inventory, engine: Engine, warehouse: Warehouse, files: Rows, clusters: Collection[str]
+) -> Inventory:
+    """Return the inventory with the sources whose lines stood in another order; ``files`` are rows of landed files."""
+    lost = files.where(OneOf("cluster", tuple(sorted(clusters)))).select(("cluster", "source_node", "order_lost"))
+    found = engine.answer(warehouse, "SELECT DISTINCT cluster, source_node FROM {rows} WHERE order_lost", lost)
+    sources = [(row["cluster"], row["source_node"]) for row in found.to_pylist()]
+    listed = {source: replace(inventory.listed.get(source, NO_ENTRY), order_lost=True) for source in sources}
+    return replace(inventory, listed={**inventory.listed, **listed})
 
 
 def introduced_members(lines: pa.Table) -> dict[tuple[str, str], dict[str, Introduced]]:

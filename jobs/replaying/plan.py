@@ -8,7 +8,7 @@ from typing import Any
 from election_replay.election_core.model.inventory import Inventory
 from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Among, Engine, NamedBy, OneOf, Rows, UpTo
-from election_replay.jobs.replaying.introducing import introduced_clusters, with_introductions
+from election_replay.jobs.replaying.introducing import introduced_clusters, with_introductions, with_lost_order
 from election_replay.jobs.replaying.nothing_new import EVERYTHING, Selection, batch_published, held_by
 from election_replay.jobs.replaying.source_delta import (
     CHECKPOINTS,
@@ -187,6 +187,8 @@ def work_of(
     introduced = introduced_clusters(engine, warehouse, facts, updated, clusters)
     doubtful = clusters if plan.selection.from_events else plan.doubtful | introduced
     part = bool(plan.since) and plan.selection == EVERYTHING
+    files = Rows("landed_files", plan.versions["landed_files"])
+    inventory = with_lost_order(inventory, engine, warehouse, files, clusters)
     return Work(
         engine=engine,
         warehouse=warehouse,

@@ -16,10 +16,10 @@ import pytest
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.landing.as_written import SEPARATE as OF_REDIS
+from election_replay.jobs.landing.as_written import SORTED
 from election_replay.jobs.landing.inferred_layout import infer_layout
 from election_replay.jobs.landing.regrouping import SEPARATE, TOGETHER, clusters_in
-from election_replay.jobs.landing.reversed_files import SORTED
-from election_replay.jobs.landing.rewritten_files import SEPARATE as OF_REDIS
 from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.settings.config import Config

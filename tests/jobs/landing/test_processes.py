@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.jobs.landing.inferred_layout import infer_layout
+from election_replay.election_core import dialects
+from election_replay.jobs.landing.as_written import disorder_of
+from election_replay.jobs.landing.blocks import Blocks
+from election_replay.jobs.landing.landing_zone import open_landing
+from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.processes import members_in
-from election_replay.jobs.landing.rewritten_files import read_by_process
-from election_replay.jobs.settings.config import Config
 
 ID = f"Sentinel ID is {'a' * 40}"
 STARTS = "oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo"
@@ -104,7 +106,7 @@ def line(pid: int, letter: str, at: str, text: str = "Ready to accept connection
 def test_whose_lines(lines: list[str], processes: list[list[str]]) -> None:
     found, _ = members_in(lines)
     assert [[process.pid for process in member] for member in found] == processes
-    kept = [text for member in found for process in member for text in process.lines]
+    kept = [text for member in found for process in member for text in process.lines.values()]
     assert not found or sorted(kept) == sorted(text.removeprefix("all-in-one  | ") for text in lines)
 
 
@@ -122,14 +124,13 @@ def test_two_servers_of_one_host_that_its_syslog_merged_are_two() -> None:
     assert [[process.pid for process in member] for member in members_in(lines)[0]] == [["7"], ["9"]]
 
 
-@pytest.mark.parametrize(("folders", "parts"), [(("redis-1", "redis-2"), 0), (("redis-1",), 2)])
-def test_a_folder_beside_another_is_one_server(folders: tuple[str, ...], parts: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_folder_beside_another_is_one_server(beside: bool, tmp_path: Path) -> None:
     """Its clock was put back far, and it was started again; alone, the file could be two servers', joined."""
-    for folder in folders:
-        (tmp_path / folder).mkdir()
-        first = [line(9, "C", "10:03:00", STARTS), line(9, "M", "10:03:00"), line(9, "M", "10:09:00")]
-        again = [line(12, "C", "10:01:00", STARTS), line(12, "M", "10:01:00"), line(12, "M", "10:05:00")]
-        text = [*first, *again] if folder == "redis-1" else first
-        (tmp_path / folder / "redis.log").write_text("".join(f"{text}\n" for text in text))
-    layouts = list(read_by_process(infer_layout(str(tmp_path), "nodes", Config()), tmp_path / "parts"))
-    assert [len(layout.files) for layout in layouts] == ([len(folders)] if not parts else [0, parts])
+    first = [line(9, "C", "10:03:00", STARTS), line(9, "M", "10:03:00"), line(9, "M", "10:09:00")]
+    again = [line(12, "C", "10:01:00", STARTS), line(12, "M", "10:01:00"), line(12, "M", "10:05:00")]
+    (tmp_path / "redis.log").write_text("".join(f"{text}\n" for text in [*first, *again]))
+    file, zone = LogFile("redis.log", "c", "n", 1000, None), open_landing(str(tmp_path))
+    blocks = Blocks(zone, file.path, file.size)
+    found = disorder_of(blocks, file, zone, dialects.named("redis"), None, beside=beside)
+    assert (found is None) == beside

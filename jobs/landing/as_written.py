@@ -1,0 +1,205 @@
+"""Reads a file as its lines were written, where they do not stand so: in their order, and each by its writer.
+
+Log stores export the newest line first, ``sort`` puts lines in the order of their letters, ``cat log log.1`` puts the
+end before the beginning, and servers of Redis share a file without a name in any line. The beginning of a file shows
+it. The file is then put right in memory where it is landed, so that a nightly run and a look read it alike.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+from election_replay.election_core.dialects import Dialect, speaker_of
+from election_replay.election_core.envelopes import Chain, Inner, Reader, chain_in, export
+from election_replay.election_core.model.streams import PACKED
+from election_replay.jobs.landing.blocks import CHUNK_BYTES, Block, Blocks, read_at
+from election_replay.jobs.landing.known_files import NotReadError
+from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone
+from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.processes import in_turn, members_in, one_after_another, writers_in
+from election_replay.jobs.landing.reversed_files import (
+    SAMPLE,
+    by_time,
+    falls,
+    newest_first,
+    parts_in_order,
+    reversed_files,
+    sorted_as_texts,
+)
+from election_replay.jobs.landing.written_times import seconds, stamp
+
+LOOKED_AT = 1 << 18
+"""How many bytes of a file's beginning, and of its end, tell the order of its lines."""
+
+SEARCHED = 16 << 20
+"""How many bytes of a file's beginning are searched for several servers of Redis."""
+
+LARGEST = 256 << 20
+"""The largest file, in bytes after decompression, that is held in memory to be put right."""
+
+WHOLE = 4 << 20
+"""A file of so many bytes, or fewer, is read to its end for the order of its parts; of a larger one only the end is."""
+
+GREW = (
+    "it has grown, but its first lines did not stand as they were written, and were landed in another order or by "
+    "other names: give the new lines as a file of their own"
+)
+TOO_LARGE = "{}, and it has more than {} MiB, which are not put right: none is read; {}"
+
+READ_BACKWARDS = "the newest line comes first: it is read backwards, and lines are counted from its end"
+PARTS = "the end of the log stands before its beginning: its parts are read in the order of their times"
+SORTED = (
+    "its lines are sorted as texts: they are read in the order of their times. The order within one time is lost, and "
+    "what rests on it may be false: ask for the log as it was written"
+)
+SEPARATE = "it holds the lines of {} servers or sentinels of Redis: each is read apart"
+LEFT_OUT = "; {} lines are left out, of a restart that may be of each of several"
+
+
+@dataclass(frozen=True, slots=True)
+class AsWritten:
+    """The lines of a file as they were written, and how they are read. ``writers`` are the nodes that wrote each line,
+    None: nobody knows; empty: all are of the file's node. ``order_lost``: the order within one time is a guess."""
+
+    lines: Sequence[str]
+    put_right: str
+    order_lost: bool = False
+    writers: Sequence[str | None] = ()
+
+    @property
+    def data(self) -> bytes:
+        """The lines as bytes."""
+        return "".join(f"{line}\n" for line in self.lines).encode("utf-8", "surrogateescape")
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the lines in blocks of the size in which files are read."""
+        data, begin = self.data, 0
+        while begin < len(data):
+            end = data.rfind(b"\n", begin, begin + CHUNK_BYTES) + 1 or data.find(b"\n", begin) + 1
+            yield Block(data[begin:end], end - begin)
+            begin = end
+
+
+PutRight = Callable[[Sequence[str]], AsWritten | None]
+"""A function that returns the lines of a file as they were written; None where they stand so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disorder:
+    """What seems wrong with the order or the writers of a file's lines, and what puts it right. ``otherwise`` is what
+    to do with a file that is too large; None: it is read as it stands."""
+
+    put_right: PutRight
+    wrong: str = ""
+    otherwise: str | None = None
+
+
+def as_written(blocks: Blocks, disorder: Disorder) -> AsWritten | None:
+    """Return the lines that ``blocks`` hold as they were written, None where they stand so; only then they are left.
+
+    Raises :class:`NotReadError` for a file that is too large to be put right, and must not be read as it stands.
+    """
+    data = blocks.peek(LARGEST + 1)
+    if len(data) > LARGEST:
+        if disorder.otherwise is None:
+            return None
+        raise NotReadError(TOO_LARGE.format(disorder.wrong, LARGEST >> 20, disorder.otherwise))
+    whole = data[: data.rfind(b"\n") + 1] if blocks.problem else data
+    found = disorder.put_right(texts_of(whole))
+    if found is not None:
+        blocks.read_through()
+        if blocks.rest and not blocks.problem:
+            blocks.take_rest()
+    return found
+
+
+def disorder_of(
+    blocks: Blocks, file: LogFile, zone: LandingZone, dialect: Dialect | None, envelope: str | None, *, beside: bool
+) -> Disorder | None:
+    """Return what the beginning of a file shows to be wrong with its lines; None if they seem to stand as they were
+    written. ``beside``: another node has a file of this name."""
+    chain = chain_in(envelope) if envelope else ()
+    if dialect is None or file.below or file.of_table or chain[:1] == (export.NAME,):
+        return None
+    beginning = texts_of(blocks.peek(LOOKED_AT))
+    if newest_first(beginning, grows=not file.complete):
+        turn: Callable[[Sequence[str]], Sequence[str]] = reversed_files
+    elif falls(pairwise(times_outside(beginning, chain, dialect)), grows=not file.complete):
+        turn = backwards
+    elif sorted_as_texts(beginning[:-1], grows=not file.complete):
+        sort = partial(_turned, turn=by_time, how=SORTED, order_lost=True)
+        return Disorder(sort, "its lines are sorted as texts", "give the log as it was written")
+    elif dialect.system == "redis":
+        put_right = partial(_by_writer, folder=file.source_node, chain=chain, dialect=dialect, beside=beside)
+        found = put_right(texts_of(blocks.peek(SEARCHED)))
+        wrong = "it holds the lines of several servers of Redis"
+        return Disorder(put_right, wrong, "give each its log") if found else None
+    else:
+        return Disorder(_in_parts) if ends_before_it_begins(blocks, file, zone) else None
+    back = partial(_turned, turn=turn, how=READ_BACKWARDS)
+    return Disorder(back, "its lines come with the newest first", "give it with the oldest first (tac FILE)")
+
+
+def texts_of(data: bytes) -> list[str]:
+    """Return the lines in ``data``; bytes that are no UTF-8 are surrogates in them."""
+    return data.decode("utf-8", "surrogateescape").split("\n")[: -1 if data[-1:] == b"\n" else None]
+
+
+def backwards(lines: Sequence[str]) -> Sequence[str]:
+    """Return the lines from the last to the first."""
+    return lines[::-1]
+
+
+def _turned(
+    lines: Sequence[str], turn: Callable[[Sequence[str]], Sequence[str]], how: str, *, order_lost: bool = False
+) -> AsWritten:
+    return AsWritten(turn(lines), how, order_lost)
+
+
+def _in_parts(lines: Sequence[str]) -> AsWritten | None:
+    parts = parts_in_order(lines)
+    return AsWritten(parts, PARTS) if parts else None
+
+
+def _by_writer(lines: Sequence[str], folder: str, chain: Chain, dialect: Dialect, *, beside: bool) -> AsWritten | None:
+    """Return the lines with the servers and sentinels of Redis that wrote them; None where one did, or where the file
+    may be that of one whose clock was set, as it is ``beside`` another of its name."""
+    inside = opened(lines, chain, dialect) if chain else []
+    if len({inner.node for inner in inside if inner}) > 1:
+        return None
+    plain = [inner.text if inner else "" for inner in inside] or lines
+    members, left_out = members_in(plain)
+    if not members or in_turn(members, left_out) or (beside and one_after_another(members, left_out)):
+        return None
+    texts, writers = writers_in(plain, members, folder)
+    unread = sum(len(process.lines) for process in left_out)
+    how = SEPARATE.format(len(members)) + (LEFT_OUT.format(unread) if unread else "")
+    return AsWritten(texts, how, writers=writers)
+
+
+def times_outside(lines: Sequence[str], chain: Chain, dialect: Dialect) -> list[int]:
+    """Return the times that envelopes give to the first lines."""
+    return [inner.time for inner in opened(lines[:SAMPLE], chain, dialect) if inner and inner.time is not None]
+
+
+def opened(lines: Sequence[str], chain: Chain, dialect: Dialect) -> list[Inner | None]:
+    """Return what each line holds inside its envelopes, None where that is not one line."""
+    reader = Reader(chain, lambda text: speaker_of(text, dialect) is not None)
+    found = (list(reader.read(number, line)) for number, line in enumerate(lines if chain else (), 1))
+    return [inside[0] if len(inside) == 1 and isinstance(inside[0], Inner) else None for inside in found]
+
+
+def ends_before_it_begins(blocks: Blocks, file: LogFile, zone: LandingZone) -> bool:
+    """Return True when the last time in a file is before its first one, or in the same second; False for a large packed
+    file, whose end shows only when all of it is unpacked."""
+    if file.size <= WHOLE:
+        end = blocks.peek(LARGEST)[-LOOKED_AT:]
+    else:
+        try:
+            end = b"" if file.path.endswith(PACKED) else read_at(zone, file.path, file.size - LOOKED_AT, LOOKED_AT)
+        except READ_FAILURES:
+            return False
+    ends = (texts_of(blocks.peek(LOOKED_AT)), reversed(texts_of(end)))
+    first, last = (next(filter(None, map(stamp, lines)), None) for lines in ends)
+    return first is not None and last is not None and first[0] == last[0] and seconds(last) < seconds(first) + 1
