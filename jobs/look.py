@@ -20,7 +20,6 @@ from election_replay.jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, 
 from election_replay.jobs.landing.exports import write_exports
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, infer_layout
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
-from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.regrouping import (
     Source,
     Span,
@@ -36,11 +35,9 @@ from election_replay.jobs.reading.kinship import (
     files_put_right,
     groups_by_kinship,
     kinds_of_lines,
-    lines_spoken,
+    members_spoken,
     namesakes,
     repeated_files,
-    set_back,
-    sources_of_several,
     spans_of_files,
 )
 from election_replay.jobs.reading.published import Published
@@ -125,19 +122,8 @@ def landed_and_judged(
 def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path) -> list[InferredLayout]:
     """Return the layouts with members and clusters told apart that stood together, as their lines show; none if nothing
     changes."""
-    mixed, right = sources_of_several(published), {path for path, _ in files_put_right(published)}
-
-    def speakers(file: LogFile) -> list[tuple[int, str]]:
-        source = file.cluster, file.source_node
-        spoken = source in mixed and file.path not in right
-        return lines_spoken(published, source, file.path, mixed[source]) if spoken else []
-
-    back = set_back(published) - right
-    found = [
-        part
-        for number, layout in enumerate(parts)
-        for part in members_apart(layout, speakers, back, into / str(number))
-    ]
+    speaking = members_spoken(published)
+    found = [members_apart(layout, speaking) for layout in parts]
     same, kinds, spans = namesakes(published), kinds_of_lines(published), spans_of_files(published)
     found = [together(part, same, kinds, spans) for part in found]
     clusters = clusters_of(found, same, spans)

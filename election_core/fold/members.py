@@ -15,7 +15,13 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from election_replay.election_core.fold.declared import Deed, kinds_that
-from election_replay.election_core.fold.identity import ELECTED_MODE_SETTINGS, Identity, NamedId
+from election_replay.election_core.fold.identity import (
+    ELECTED_MODE_SETTINGS,
+    NAMES_BROKER_ID,
+    NAMES_CONTROLLER,
+    Identity,
+    NamedId,
+)
 from election_replay.election_core.fold.process_runs import Incarnation, incarnation_at
 from election_replay.election_core.model.fold_event import FoldEvent
 
@@ -30,6 +36,12 @@ def speaker_of(event: FoldEvent) -> str | None:
 def named_speaker(kind: str, node: str | None) -> str | None:
     """Return ``node`` if lines of this kind name their writer; else ``None``."""
     return node if kind in _NAME_SPEAKER else None
+
+
+def named_writer(kind: str, node: str | None) -> str | None:
+    """Return ``node`` if lines of this kind name their writer, or are those in which a broker or controller names
+    itself; else ``None``."""
+    return node if kind in NAMES_BROKER_ID | NAMES_CONTROLLER else named_speaker(kind, node)
 
 
 def name_at(time: int, names: Sequence[tuple[int, str]], incarnations: list[Incarnation]) -> str | None:

@@ -1,22 +1,33 @@
 """Reads a file as its lines were written, where they do not stand so: in their order, and each by its writer.
 
 Log stores export the newest line first, ``sort`` puts lines in the order of their letters, ``cat log log.1`` puts the
-end before the beginning, and servers of Redis share a file without a name in any line. The beginning of a file shows
-it. The file is then put right in memory where it is landed, so that a nightly run and a look read it alike.
+end before the beginning, ``cat */*.log`` one member behind another, and servers of Redis share a file without a name
+in any line. Some lines of a file show it. The file is then put right in memory where it is landed, so that a nightly
+run and a look read it alike.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from pathlib import PurePosixPath
+
+import polars as pl
 
 from election_replay.election_core.dialects import Dialect, speaker_of
+from election_replay.election_core.dialects.dialect import Record
 from election_replay.election_core.envelopes import Chain, Inner, Reader, chain_in, export
-from election_replay.election_core.model.streams import PACKED
+from election_replay.election_core.fold.members import named_writer
+from election_replay.election_core.model.events import Unparsable
+from election_replay.election_core.model.streams import PACKED, unpacked
 from election_replay.jobs.landing.blocks import CHUNK_BYTES, Block, Blocks, read_at
+from election_replay.jobs.landing.inferred_layout import stem
+from election_replay.jobs.landing.joined_logs import logs_of_members, set_back
 from election_replay.jobs.landing.known_files import NotReadError
 from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone
-from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.listing import LogFile, Writer
+from election_replay.jobs.landing.literals import TELLTALES, containing
 from election_replay.jobs.landing.processes import in_turn, members_in, one_after_another, writers_in
 from election_replay.jobs.landing.reversed_files import (
     SAMPLE,
@@ -27,13 +38,19 @@ from election_replay.jobs.landing.reversed_files import (
     reversed_files,
     sorted_as_texts,
 )
-from election_replay.jobs.landing.written_times import seconds, stamp
+from election_replay.jobs.landing.written_times import seconds, stamp, stamp_of
 
 LOOKED_AT = 1 << 18
 """How many bytes of a file's beginning, and of its end, tell the order of its lines."""
 
 SEARCHED = 16 << 20
-"""How many bytes of a file's beginning are searched for several servers of Redis."""
+"""How many bytes of a file's beginning are searched for several members."""
+
+LINE_BEGINS = 1 << 10
+"""How many bytes of a line are read for its time."""
+
+PLACES = 64
+"""At so many places of a file its times are compared: they go back where the log of another member begins."""
 
 LARGEST = 256 << 20
 """The largest file, in bytes after decompression, that is held in memory to be put right."""
@@ -54,18 +71,20 @@ SORTED = (
     "what rests on it may be false: ask for the log as it was written"
 )
 SEPARATE = "it holds the lines of {} servers or sentinels of Redis: each is read apart"
+MEMBERS = "it holds the logs of {} members, one behind the other: each is read apart"
+LOGS_OF_ONE = "it holds {} logs of one process, one behind the other: each is read as a log by itself"
 LEFT_OUT = "; {} lines are left out, of a restart that may be of each of several"
 
 
 @dataclass(frozen=True, slots=True)
 class AsWritten:
-    """The lines of a file as they were written, and how they are read. ``writers`` are the nodes that wrote each line,
-    None: nobody knows; empty: all are of the file's node. ``order_lost``: the order within one time is a guess."""
+    """The lines of a file as they were written, and how they are read. ``writers`` are those of each line, None:
+    nobody knows; empty: the file's node wrote all. ``order_lost``: the order within one time is a guess."""
 
     lines: Sequence[str]
     put_right: str
     order_lost: bool = False
-    writers: Sequence[str | None] = ()
+    writers: Sequence[Writer | None] = ()
 
     @property
     def data(self) -> bytes:
@@ -131,12 +150,14 @@ def disorder_of(
         sort = partial(_turned, turn=by_time, how=SORTED, order_lost=True)
         return Disorder(sort, "its lines are sorted as texts", "give the log as it was written")
     elif dialect.system == "redis":
-        put_right = partial(_by_writer, folder=file.source_node, chain=chain, dialect=dialect, beside=beside)
+        put_right = partial(_by_process, file=file, chain=chain, dialect=dialect, beside=beside)
         found = put_right(texts_of(blocks.peek(SEARCHED)))
         wrong = "it holds the lines of several servers of Redis"
         return Disorder(put_right, wrong, "give each its log") if found else None
+    elif ends_before_it_begins(blocks, file, zone) or goes_back(blocks.peek(SEARCHED)):
+        return Disorder(partial(_by_member, file=file, chain=chain, dialect=dialect))
     else:
-        return Disorder(_in_parts) if ends_before_it_begins(blocks, file, zone) else None
+        return None
     back = partial(_turned, turn=turn, how=READ_BACKWARDS)
     return Disorder(back, "its lines come with the newest first", "give it with the oldest first (tac FILE)")
 
@@ -157,12 +178,60 @@ def _turned(
     return AsWritten(turn(lines), how, order_lost)
 
 
-def _in_parts(lines: Sequence[str]) -> AsWritten | None:
-    parts = parts_in_order(lines)
-    return AsWritten(parts, PARTS) if parts else None
+def _by_member(lines: Sequence[str], file: LogFile, chain: Chain, dialect: Dialect) -> AsWritten | None:
+    """Return the parts of a log in their order, or the lines with the members and logs that they are of; None for one
+    log as it was written, and where envelopes name nodes."""
+    if parts := parts_in_order(lines):
+        return AsWritten(parts, PARTS)
+    inside = opened(lines, chain, dialect)
+    if any(inner.node or inner.file for inner in inside if inner):
+        return None
+    texts = [inner.text if inner else "" for inner in inside] or lines
+    speaking = speakers_in(texts, dialect, file.stream)
+    begins = pl.Series(texts, dtype=pl.String).str.contains(dialect.record_start).arg_true()
+    if len({*speaking.values()}) < 2 and not set_back(lines[number] for number in begins.to_list()):
+        return None
+    members = logs_of_members(lines, speaking)
+    if not members:
+        return None
+    writers: list[Writer | None] = [None] * len(lines)
+    for number, logs in enumerate(members, 1):
+        node = f"{file.source_node}-part-{number}" if len(members) > 1 else None
+        for log, sections in enumerate(logs, 1):
+            writer = Writer(node, name_of_log(file, log))
+            for section in sections:
+                writers[section.start : section.stop] = [writer] * len(section)
+    how = MEMBERS.format(len(members)) if len(members) > 1 else LOGS_OF_ONE.format(len(members[0]))
+    return AsWritten(lines, how, writers=writers)
 
 
-def _by_writer(lines: Sequence[str], folder: str, chain: Chain, dialect: Dialect, *, beside: bool) -> AsWritten | None:
+def name_of_log(file: LogFile, number: int) -> str:
+    """Return the name of the ``number``-th log of a member in a file."""
+    name = PurePosixPath(unpacked(file.name)).name
+    return name if number == 1 else f"{stem(name)}-{number}{PurePosixPath(name).suffix}"
+
+
+def speakers_in(lines: Sequence[str], dialect: Dialect, stream: str) -> dict[int, str]:
+    """Return the member that wrote a line by its own words, by the number of the line."""
+    texts, found = pl.Series(lines, dtype=pl.String), dict[int, str]()
+    for number in containing(texts, TELLTALES).arg_true().to_list():
+        with suppress(Unparsable):
+            event = dialect.parse(Record(lines[number], (), stream, 0))
+            if event and (name := named_writer(event.kind, event.node)):
+                found[number] = name
+    return found
+
+
+def goes_back(data: bytes) -> bool:
+    """Return True when times at some places of a text are more than a second before those at places before them."""
+    places = (data.find(b"\n", at * len(data) // PLACES) + 1 for at in range(PLACES))
+    stamps = [found for place in places if (found := stamp_of(data[place : place + LINE_BEGINS])) is not None]
+    return any(a[0] == b[0] and b[1] < a[1] and seconds(a) - seconds(b) > 1 for a, b in pairwise(stamps))
+
+
+def _by_process(
+    lines: Sequence[str], file: LogFile, chain: Chain, dialect: Dialect, *, beside: bool
+) -> AsWritten | None:
     """Return the lines with the servers and sentinels of Redis that wrote them; None where one did, or where the file
     may be that of one whose clock was set, as it is ``beside`` another of its name."""
     inside = opened(lines, chain, dialect) if chain else []
@@ -172,7 +241,7 @@ def _by_writer(lines: Sequence[str], folder: str, chain: Chain, dialect: Dialect
     members, left_out = members_in(plain)
     if not members or in_turn(members, left_out) or (beside and one_after_another(members, left_out)):
         return None
-    texts, writers = writers_in(plain, members, folder)
+    texts, writers = writers_in(plain, members, file)
     unread = sum(len(process.lines) for process in left_out)
     how = SEPARATE.format(len(members)) + (LEFT_OUT.format(unread) if unread else "")
     return AsWritten(texts, how, writers=writers)

@@ -41,6 +41,7 @@ from election_replay.jobs.landing.evidence import (
     offset_of,
 )
 from election_replay.jobs.landing.lines import lines_of
+from election_replay.jobs.landing.listing import Writer
 from election_replay.jobs.landing.masking import masked
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
 from election_replay.jobs.landing.recognising import telling
@@ -109,8 +110,8 @@ class Enveloped:
     """Takes the blocks of one enveloped file in order and yields their rows; the counterpart of an evidence.
 
     ``dialect`` is that of the file's name, if the name tells one; ``state`` is what an earlier landing left. When the
-    file is ``complete``, no more pieces of what is unfinished at its end will come. ``writers`` are the nodes of its
-    lines where no envelope names them; None: nobody knows, and the line is passed over.
+    file is ``complete``, no more pieces of what is unfinished at its end will come. ``writers`` are those
+    of its lines where no envelope names them; None: nobody knows, and the line is passed over.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class Enveloped:
         state: str | None = None,
         complete: bool = False,
         pseudonyms: Pseudonyms | None = None,
-        writers: Sequence[str | None] = (),
+        writers: Sequence[Writer | None] = (),
     ) -> None:
         kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": []}
         self.place, self.progress, self.pseudonyms = place, progress, pseudonyms
@@ -206,7 +207,9 @@ class Enveloped:
                 if not self._writers:
                     yield from self._sorted(found, waiting, unreadable=unreadable)
                 elif isinstance(found, Inner) and (writer := self._writers[number - 1]) is not None:
-                    yield from self._sorted(replace(found, node=writer), waiting, unreadable=unreadable)
+                    yield from self._sorted(
+                        replace(found, node=writer.node, file=writer.log), waiting, unreadable=unreadable
+                    )
         yield from self._read(waiting)
 
     def finish(self) -> Iterator[Found]:

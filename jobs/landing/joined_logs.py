@@ -1,16 +1,20 @@
-"""Separate the logs of one process that stand one behind the other in one file, as ``cat *.log`` writes them.
+"""Separate the logs of members, and of one process, that stand one behind the other in a file, as ``cat *.log`` writes
+them.
 
-Time goes back where the next log begins, as where a clock was put back. The next log holds other lines, mostly from
+Time goes back where the next log begins, as where a clock was put back. The lines of most systems name the member that
+wrote them. The next log of one process holds other lines, mostly from
 about the time on at which the one before it begins: a broker writes what it stores into one log and whom it follows
 into another. Or it holds the same lines again, with the same times: the ``server.log`` of Kafka repeats its
 ``controller.log``. A clock that was put back does neither.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from election_replay.jobs.landing.written_times import seconds, stamp_of
+from election_replay.jobs.landing.written_times import seconds, stamp
 
 FEWEST_LINES = 20
 """The fewest lines with a time in a log that another one follows; in fewer nothing is seen of how it is written, unless
@@ -31,23 +35,33 @@ FEWEST_OTHERS = 5
 FEWEST_REPEATED = 10
 """So many lines that stand in two logs with one time are no accident, if they are half of the shorter one."""
 
-_VALUE = re.compile(rb"[\da-f]{2,}|\d", re.ASCII)
-_SHAPE_BYTES = 80
+SET_BACK_S = 10
+"""Lines of one log, written at one time by several threads, stand in another order by less than so many seconds."""
+
+EARLIER = 30
+"""The logs of one process begin within so many seconds of each other."""
+
+SECONDS = 14
+"""The digits of a stamp up to its seconds."""
+
+_VALUE = re.compile(r"[\da-f]{2,}|\d", re.ASCII)
+_SHAPE = 80
 
 
 @dataclass(slots=True)
 class Log:
-    """Lines of one log so far: all of them, those with a time, their shapes, and the first and last time in seconds."""
+    """One log so far: the numbers of its sections, its lines with a time, their shapes, and the first and last time in
+    seconds."""
 
-    lines: list[bytes] = field(default_factory=list)
-    dated: set[bytes] = field(default_factory=set)
-    shapes: set[bytes] = field(default_factory=set)
+    sections: list[int] = field(default_factory=list)
+    dated: set[str] = field(default_factory=set)
+    shapes: set[str] = field(default_factory=set)
     first: float | None = None
     last: float = 0.0
 
     def goes_on_with(self, section: "Log") -> None:
         """Take a section of the file that is of this log."""
-        self.lines += section.lines
+        self.sections += section.sections
         self.dated |= section.dated
         self.shapes |= section.shapes
         self.first = section.first if self.first is None else self.first
@@ -72,29 +86,75 @@ class Log:
         )
 
 
-def log_of(lines: Iterable[bytes]) -> Log:
-    """Return a log with these lines."""
-    log = Log()
+def log_of(number: int, lines: Iterable[str]) -> Log:
+    """Return a log that is the section ``number``, with these lines."""
+    log = Log([number])
     for line in lines:
-        log.lines.append(line)
-        if (written := stamp_of(line)) is None:
+        if (written := stamp(line)) is None:
             continue
         now = seconds(written)
         log.first, log.last = now if log.first is None else log.first, max(log.last, now)
         log.dated.add(line)
-        log.shapes.add(_VALUE.sub(b"9", line[:_SHAPE_BYTES]))
+        log.shapes.add(_VALUE.sub("9", line[:_SHAPE]))
     return log
 
 
-def logs_in(sections: Sequence[Sequence[bytes]], *, joined: bool = False) -> list[list[bytes]]:
-    """Return the lines of each log of one process; ``sections`` are the lines of its file, cut where time goes back.
-    ``joined``: the file is known to hold several logs."""
+def logs_in(sections: Mapping[int, Sequence[str]], *, joined: bool = False) -> list[list[int]]:
+    """Return the numbers of the sections of each log of one process; ``sections`` are the lines of its file, cut where
+    time goes back. ``joined``: the file is known to hold several logs."""
     logs: list[Log] = []
-    for section in map(log_of, sections):
+    for section in (log_of(number, lines) for number, lines in sections.items()):
         several = joined or len(logs) > 1
         same = next((log for log in reversed(logs) if not log.is_another(section, several=several)), None)
         if same is None:
             logs.append(section)
         else:
             same.goes_on_with(section)
-    return [log.lines for log in logs]
+    return [log.sections for log in logs]
+
+
+def sections_of(lines: Sequence[str]) -> list[range]:
+    """Return the sections of a text, which is cut wherever time goes back, by the numbers of their lines."""
+    begins, before = [0], None
+    for number, line in enumerate(lines):
+        written = stamp(line)
+        if written and before and written[0] == before[0] and written[1][:SECONDS] < before[1][:SECONDS]:
+            begins.append(number)
+        before = written or before
+    return [range(begin, end) for begin, end in pairwise([*begins, len(lines)])]
+
+
+def set_back(lines: Iterable[str]) -> bool:
+    """Return True when the time of a line is :data:`SET_BACK_S` before that of the line above it."""
+    stamps = [found for line in lines if (found := stamp(line)) is not None]
+    falls = (
+        seconds(before) - seconds(after)
+        for before, after in pairwise(stamps)
+        if before[0] == after[0] and after[1] < before[1]
+    )
+    return any(fall >= SET_BACK_S for fall in falls)
+
+
+def logs_of_members(lines: Sequence[str], speaking: Mapping[int, str]) -> list[list[list[range]]]:
+    """Return, for each member, the sections of each of its logs by the numbers of their lines; empty for one log.
+
+    ``speaking`` maps the numbers of lines to the member that wrote them. A section in which nobody speaks goes to the
+    member before it, or at the beginning to the first that speaks; one that begins before the log of that member does
+    is nobody's.
+    """
+    sections, several = sections_of(lines), len({*speaking.values()}) > 1
+    heard = [Counter(speaking[number] for number in section if number in speaking) for section in sections]
+    found: dict[str, dict[int, Sequence[str]]] = {}
+    who = next((voices.most_common(1)[0][0] for voices in heard if voices), "")
+    since: dict[str, float] = {}
+    for at, (section, voices) in enumerate(zip(sections, heard, strict=True)):
+        who = voices.most_common(1)[0][0] if voices else who
+        texts = lines[section.start : section.stop]
+        first = next((seconds(time) for time in map(stamp, texts) if time), 0.0)
+        earlier = several and not voices and first < since.get(who, first) - EARLIER
+        since.setdefault(who, first)
+        found.setdefault(f"{who} {at}" if earlier else who, {})[at] = texts
+    logs = [logs_in(of_member, joined=len(found) > 1) for of_member in found.values()]
+    if len(logs) == 1 and len(logs[0]) == 1:
+        return []
+    return [[[sections[number] for number in log] for log in of_member] for of_member in logs]

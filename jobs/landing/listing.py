@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from election_replay.election_core.model.streams import stream_of, uncopied, unpacked
 from election_replay.jobs import JobError
@@ -47,6 +48,13 @@ class OfTable:
     fingerprint: str = ""
     file_time: int | None = None
     lines_before: int = 0
+
+
+class Writer(NamedTuple):
+    """The node that wrote a line of a file, None: the file's own, and the name of the log that the line is of."""
+
+    node: str | None
+    log: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ from election_replay.jobs.landing.known_files import (
     skipped,
 )
 from election_replay.jobs.landing.landing_zone import LandingZone, open_landing
-from election_replay.jobs.landing.listing import LogFile
+from election_replay.jobs.landing.listing import LogFile, Writer
 from election_replay.jobs.landing.pseudonyms import Pseudonyms
 from election_replay.jobs.landing.recognising import looked_at
 from election_replay.jobs.settings.config import Config
@@ -302,9 +302,9 @@ def reading_on(before: Known | None, dialect: str | None) -> str | None:
 
 
 def evidence_of(
-    task: Task, place: Place, before: Known | None, *, complete: bool, writers: Sequence[str | None] = ()
+    task: Task, place: Place, before: Known | None, *, complete: bool, writers: Sequence[Writer | None] = ()
 ) -> Evidence | Enveloped:
-    """Return the reader of a file's lines; ``writers`` are the nodes that wrote them, where no line names its own.
+    """Return the reader of a file's lines; ``writers`` are those who wrote them, where no line names its own.
 
     It takes the lines out of the envelopes of the earlier landing if that had any, or read a dated line; otherwise out
     of those of the task.

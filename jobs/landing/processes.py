@@ -15,6 +15,7 @@ from itertools import pairwise
 from operator import attrgetter
 
 from election_replay.election_core.dialects.stamps import MONTHS
+from election_replay.jobs.landing.listing import LogFile, Writer
 from election_replay.jobs.landing.written_times import stamp
 
 _LINE = re.compile(
@@ -158,14 +159,15 @@ def by_place(members: Sequence[Sequence[Process]], left_out: Sequence[Process]) 
 
 
 def writers_in(
-    lines: Sequence[str], members: Sequence[Sequence[Process]], folder: str
-) -> tuple[list[str], list[str | None]]:
-    """Return the lines, without what stands before the process in each, and the server or sentinel that wrote each;
-    None where nobody knows. The names of all begin with ``folder``."""
+    lines: Sequence[str], members: Sequence[Sequence[Process]], file: LogFile
+) -> tuple[list[str], list[Writer | None]]:
+    """Return the lines of a file, without what stands before the process in each, and the server or sentinel that wrote
+    each; None where nobody knows."""
     texts = [*lines]
-    writers: list[str | None] = [None] * len(lines)
+    writers: list[Writer | None] = [None] * len(lines)
     for number, member in enumerate(members, 1):
+        writer = Writer(f"{file.source_node}-{member[0].kind}-{number}", file.name)
         for process in member:
             for at, text in process.lines.items():
-                texts[at], writers[at] = text, f"{folder}-{member[0].kind}-{number}"
+                texts[at], writers[at] = text, writer
     return texts, writers

@@ -7,28 +7,19 @@ between the lines of one and the lines of another, and so are several logs of on
 """
 
 import re
-from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import combinations, pairwise, takewhile
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from election_replay.election_core.model.streams import unpacked
-from election_replay.jobs.landing.as_written import LARGEST
-from election_replay.jobs.landing.blocks import Blocks
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, stem
-from election_replay.jobs.landing.joined_logs import logs_in
-from election_replay.jobs.landing.landing_zone import open_landing
 from election_replay.jobs.landing.listing import LogFile
-from election_replay.jobs.landing.written_times import seconds, stamp_of
 
 Source = tuple[str, str]
 """(cluster, node)."""
 
-SEPARATE = "it holds the logs of {} members, one behind the other: each is read apart"
-LOGS_OF_ONE = "it holds {} logs of one process, one behind the other: each is read as a log by itself"
 _SEPARATORS = "-_.@+ "
 _FIRST_WORD = re.compile(rf"[^{_SEPARATORS}]+(?=[{_SEPARATORS}])")
 
@@ -178,46 +169,21 @@ def read_together(layout: InferredLayout, nodes: Mapping[str, str], names: Mappi
     )
 
 
-Speakers = Callable[[LogFile], Sequence[tuple[int, str]]]
-"""A function that returns (line number from 1, member) for the lines of a file in which a member speaks."""
-
-
-def members_apart(
-    layout: InferredLayout, speakers: Speakers, set_back: Collection[str], into: Path
-) -> Iterator[InferredLayout]:
-    """Yield the layout without files that hold several members, or several logs of one, then a layout of their parts,
-    written into ``into``.
-
-    The second layout is yielded only if there are parts. A folder with logs of several members, one stream each, is
-    given a node for each of these streams. ``set_back`` are the paths of files in which time goes back.
-    """
-    kept, written = [], InferredLayout(str(into), [], [])
-    speaking = {file.path: speakers(file) for file in layout.files}
+def members_apart(layout: InferredLayout, speaking: Mapping[str, Collection[str]]) -> InferredLayout:
+    """Return the layout with a node for each stream of a folder whose streams are of different members; ``speaking``
+    are the members of the lines of each file, by path."""
     of_streams = streams_apart(layout.files, speaking)
-    for file in layout.files:
-        members = parts_of(file, layout, speaking[file.path], goes_back=file.path in set_back)
-        if not members:
-            apart = of_streams.get((file.cluster, file.source_node, file.stream))
-            kept.append(replace(file, source_node=apart) if apart else file)
-            continue
-        for number, logs in enumerate(members, 1):
-            node = f"{file.source_node}-part-{number}" if len(members) > 1 else file.source_node
-            written.files.extend(written_part(file, node, log, lines, into) for log, lines in enumerate(logs, 1))
-            by = f"the members that {file.path} names" if len(members) > 1 else f"the name of {file.path}"
-            written.assumed.append(Assumed(file.cluster, node, len(logs), by))
-        several = SEPARATE.format(len(members)) if len(members) > 1 else LOGS_OF_ONE.format(len(members[0]))
-        written.read_otherwise.append((file.path, several))
-    files = Counter((file.cluster, file.source_node) for file in kept)
-    assumed = [replace(node, files=files.pop((node.cluster, node.node), 0)) for node in layout.assumed]
-    assumed += [Assumed(*node, count, "the member that speaks there") for node, count in files.items()]
-    yield replace(layout, files=kept, assumed=sorted((node for node in assumed if node.files), key=by_cluster))
-    if written.files:
-        yield written
+    files = [
+        replace(file, source_node=of_streams.get((file.cluster, file.source_node, file.stream), file.source_node))
+        for file in layout.files
+    ]
+    counts = Counter((file.cluster, file.source_node) for file in files)
+    assumed = [replace(node, files=counts.pop((node.cluster, node.node), 0)) for node in layout.assumed]
+    assumed += [Assumed(*node, count, "the member that speaks there") for node, count in counts.items()]
+    return replace(layout, files=files, assumed=sorted((node for node in assumed if node.files), key=by_cluster))
 
 
-def streams_apart(
-    files: Sequence[LogFile], speaking: Mapping[str, Sequence[tuple[int, str]]]
-) -> dict[tuple[str, str, str], str]:
+def streams_apart(files: Sequence[LogFile], speaking: Mapping[str, Collection[str]]) -> dict[tuple[str, str, str], str]:
     """Return (cluster, node, stream) -> new node name, for nodes whose streams are of different members.
 
     The member of a stream is the one that speaks in most of its lines.
@@ -225,68 +191,10 @@ def streams_apart(
     members: dict[Source, dict[str, Counter[str]]] = defaultdict(dict)
     for file in files:
         heard = members[file.cluster, file.source_node].setdefault(file.stream, Counter())
-        heard.update(member for _, member in speaking[file.path])
+        heard.update(speaking.get(file.path, ()))
     return {
         (*source, stream): f"{source[1]}-{stem(stream)}"
         for source, streams in members.items()
         for stream, heard in streams.items()
         if heard and len({counts.most_common(1)[0][0] for counts in streams.values() if counts}) > 1
     }
-
-
-def written_part(file: LogFile, node: str, number: int, lines: Sequence[bytes], into: Path) -> LogFile:
-    """Write the lines of one log of a file into the folder ``into`` and return the new file, the ``number``-th log of
-    ``node``."""
-    name = PurePosixPath(unpacked(file.known_as) or unpacked(file.path)).name
-    name = name if number == 1 else f"{stem(name)}-{number}{PurePosixPath(name).suffix}"
-    (into / node).mkdir(parents=True, exist_ok=True)
-    (into / node / name).write_bytes(text := b"".join(lines))
-    return replace(file, path=f"{node}/{name}", source_node=node, size=len(text), known_as=name)
-
-
-def parts_of(
-    file: LogFile, layout: InferredLayout, speaking: Sequence[tuple[int, str]], *, goes_back: bool
-) -> list[list[list[bytes]]]:
-    """Return the lines of each log of each member in a file, which is cut wherever time goes back; empty if there is
-    only one log.
-
-    Empty also for a file of more than :data:`~jobs.landing.as_written.LARGEST` bytes. A section in which nobody
-    speaks goes to the member before it, or at the beginning to the first that speaks; one that begins before the log of
-    that member does is nobody's.
-    """
-    several = len({member for _, member in speaking}) > 1
-    if (not several and not goes_back) or file.size > LARGEST:
-        return []
-    lines = Blocks(open_landing(layout.root), file.path, file.size).whole().splitlines(keepends=True)
-    begins, before = [0], None
-    for number, line in enumerate(lines):
-        written = stamp_of(line)
-        if written and before and written[0] == before[0] and written[1][:SECONDS] < before[1][:SECONDS]:
-            begins.append(number)
-        before = written or before
-    members: dict[int, Counter[str]] = defaultdict(Counter)
-    for number, member in speaking:
-        members[bisect_left(begins, number)][member] += 1
-    found: dict[str, list[list[bytes]]] = {}
-    who = next(iter(members.values())).most_common(1)[0][0] if members else ""
-    since: dict[str, float] = {}
-    for at, (begin, end) in enumerate(zip(begins, [*begins[1:], len(lines)], strict=True), 1):
-        who = members[at].most_common(1)[0][0] if members[at] else who
-        first = first_time(lines[begin:end])
-        earlier = several and not members[at] and first < since.get(who, first) - EARLIER
-        since.setdefault(who, first)
-        found.setdefault(f"{who} {at}" if earlier else who, []).append(lines[begin:end])
-    logs = [logs_in(sections, joined=len(found) > 1) for sections in found.values()]
-    return logs if len(logs) > 1 or len(logs[0]) > 1 else []
-
-
-def first_time(lines: Sequence[bytes]) -> float:
-    """Return the first time in lines, in seconds since some day; 0 if there is none."""
-    return next((seconds(found) for line in lines if (found := stamp_of(line))), 0.0)
-
-
-EARLIER = 30
-"""The logs of one process begin within so many seconds of each other."""
-
-SECONDS = 14
-"""The digits of a stamp up to its seconds."""

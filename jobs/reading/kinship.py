@@ -38,41 +38,15 @@ def groups_by_kinship(published: Published) -> dict[tuple[str, str], str]:
     return {source: next(iter(named)) for source, named in found.items() if len(named) == 1}
 
 
-def sources_of_several(published: Published) -> dict[tuple[str, str], list[str]]:
-    """Return the members of each source that has several of one protocol, by (cluster, source)."""
+def members_spoken(published: Published) -> dict[str, list[str]]:
+    """Return the members of the lines of each file, by path, in sources that have several members of one protocol."""
     rows = published.rows(
-        "SELECT cluster, source_node, list(DISTINCT node) AS nodes FROM role_intervals WHERE source_node IS NOT NULL "
-        "GROUP BY cluster, source_node, protocol HAVING count(DISTINCT node) > 1 ORDER BY ALL"
+        "SELECT source_file, list(node) AS nodes FROM events SEMI JOIN (SELECT cluster, source_node, "
+        "unnest(list(DISTINCT node)) AS node FROM role_intervals WHERE source_node IS NOT NULL "
+        "GROUP BY cluster, source_node, protocol HAVING count(DISTINCT node) > 1) USING (cluster, source_node, node) "
+        "GROUP BY source_file ORDER BY ALL"
     )
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for row in rows:
-        found[row["cluster"], row["source_node"]] += row["nodes"]
-    return found
-
-
-def set_back(published: Published) -> frozenset[str]:
-    """Return the paths of files in which the time of a line is :data:`SET_BACK_S` before that of the line above it."""
-    rows = published.rows(
-        "SELECT DISTINCT source_file FROM (SELECT source_file, event_time, lag(event_time) OVER "
-        "(PARTITION BY source_file ORDER BY line_no) AS before FROM events) "
-        "WHERE before - event_time >= to_seconds(?)",
-        [SET_BACK_S],
-    )
-    return frozenset(row["source_file"] for row in rows)
-
-
-SET_BACK_S = 10
-"""Lines of one log, written at one time by several threads, stand in another order by less than so many seconds."""
-
-
-def lines_spoken(published: Published, source: tuple[str, str], path: str, nodes: list[str]) -> list[tuple[int, str]]:
-    """Return (line number, member) of the lines about ``nodes`` in a file; ``source`` is the (cluster, node) key."""
-    rows = published.rows(
-        "SELECT line_no, node FROM events WHERE cluster = ? AND source_node = ? AND source_file = ? "
-        "AND list_contains(?, node) ORDER BY ALL",
-        [*source, path, nodes],
-    )
-    return [(row["line_no"], row["node"]) for row in rows]
+    return {row["source_file"]: row["nodes"] for row in rows}
 
 
 def namesakes(published: Published) -> dict[str, dict[tuple[str, str], list[str]]]:

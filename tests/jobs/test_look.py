@@ -16,10 +16,10 @@ import pytest
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.engines.local_engine import LocalEngine
+from election_replay.jobs.landing.as_written import MEMBERS, SORTED
 from election_replay.jobs.landing.as_written import SEPARATE as OF_REDIS
-from election_replay.jobs.landing.as_written import SORTED
 from election_replay.jobs.landing.inferred_layout import infer_layout
-from election_replay.jobs.landing.regrouping import SEPARATE, TOGETHER, clusters_in
+from election_replay.jobs.landing.regrouping import TOGETHER, clusters_in
 from election_replay.jobs.look import Looked, look
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.settings.config import Config
@@ -502,7 +502,7 @@ def test_members_one_behind_the_other_in_one_file_are_two(local: LocalEngine, co
     wanted = told(local, tmp_path / "apart", tmp_path / "w0")[1]
     looked, found = told(local, tmp_path / "together", tmp_path / "w1")
     assert found == wanted
-    assert [how for _, how in looked.read_otherwise] == [SEPARATE.format(3)]
+    assert [how for _, how in looked.read_otherwise] == [MEMBERS.format(3)]
     assert {*wanted} <= {*told(local, tmp_path / "folder", tmp_path / "w2")[1]}
 
 

@@ -5,10 +5,10 @@ import pytest
 from election_replay.jobs.landing.joined_logs import logs_in
 
 
-def lines(begin: int, count: int, text: str) -> list[bytes]:
+def lines(begin: int, count: int, text: str) -> list[str]:
     """Return lines of one second each, from ``begin`` seconds after 10:00 on."""
     times = (divmod(begin + number, 60) for number in range(count))
-    return [f"2026-11-21 10:{m:02}:{s:02} INFO {text.format('abcdefgh'[s % 8])} {begin}\n".encode() for m, s in times]
+    return [f"2026-11-21 10:{m:02}:{s:02} INFO {text.format('abcdefgh'[s % 8])} {begin}" for m, s in times]
 
 
 ROLES = lines(0, 60, "main{} - takes a role")
@@ -33,15 +33,15 @@ ROLES = lines(0, 60, "main{} - takes a role")
         ),
     ],
 )
-def test_logs_of_one_process_are_told_from_a_clock_that_was_put_back(sections: list[list[bytes]], logs: int) -> None:
-    found = logs_in(sections)
+def test_logs_of_one_process_are_told_from_a_clock_that_was_put_back(sections: list[list[str]], logs: int) -> None:
+    found = logs_in(dict(enumerate(sections)))
     assert len(found) == logs
-    assert sorted(line for log in found for line in log) == sorted(line for section in sections for line in section)
+    assert sorted(number for log in found for number in log) == [*range(len(sections))]
 
 
 def test_a_file_of_several_members_holds_several_logs_of_each() -> None:
     """``grep -h`` leaves few lines of each log; a clock that was put back would repeat the shapes of lines."""
     sections = [ROLES[:9], lines(1, 8, "store{} - writes")]
-    assert len(logs_in(sections)) == 1
-    assert len(logs_in(sections, joined=True)) == 2
-    assert len(logs_in([ROLES[:9], lines(1, 8, "main{} - takes a role")], joined=True)) == 1
+    assert len(logs_in(dict(enumerate(sections)))) == 1
+    assert len(logs_in(dict(enumerate(sections)), joined=True)) == 2
+    assert len(logs_in({0: ROLES[:9], 1: lines(1, 8, "main{} - takes a role")}, joined=True)) == 1
