@@ -38,10 +38,10 @@ from election_replay.jobs.landing.reversed_files import (
     reversed_files,
     sorted_as_texts,
 )
-from election_replay.jobs.landing.written_times import seconds, stamp, stamp_of
+from election_replay.jobs.landing.written_times import seconds, stamp_of
 
 LOOKED_AT = 1 << 18
-"""How many bytes of a file's beginning, and of its end, tell the order of its lines."""
+"""How many bytes of a file's beginning tell the order of its lines."""
 
 SEARCHED = 16 << 20
 """How many bytes of a file's beginning are searched for several members."""
@@ -54,9 +54,6 @@ PLACES = 64
 
 LARGEST = 256 << 20
 """The largest file, in bytes after decompression, that is held in memory to be put right."""
-
-WHOLE = 4 << 20
-"""A file of so many bytes, or fewer, is read to its end for the order of its parts; of a larger one only the end is."""
 
 GREW = (
     "it has grown, but its first lines did not stand as they were written, and were landed in another order or by "
@@ -154,7 +151,7 @@ def disorder_of(
         found = put_right(texts_of(blocks.peek(SEARCHED)))
         wrong = "it holds the lines of several servers of Redis"
         return Disorder(put_right, wrong, "give each its log") if found else None
-    elif ends_before_it_begins(blocks, file, zone) or goes_back(blocks.peek(SEARCHED)):
+    elif goes_back(blocks, file, zone):
         return Disorder(partial(_by_member, file=file, chain=chain, dialect=dialect))
     else:
         return None
@@ -192,7 +189,7 @@ def _by_member(lines: Sequence[str], file: LogFile, chain: Chain, dialect: Diale
     if len({*speaking.values()}) < 2 and not set_back(lines[number] for number in begins.to_list()):
         return None
     members = logs_of_members(lines, speaking)
-    if not members:
+    if not members or (len(members) == 1 and not file.complete):  # of a live log the clock is set, or it comes again
         return None
     writers: list[Writer | None] = [None] * len(lines)
     for number, logs in enumerate(members, 1):
@@ -222,10 +219,15 @@ def speakers_in(lines: Sequence[str], dialect: Dialect, stream: str) -> dict[int
     return found
 
 
-def goes_back(data: bytes) -> bool:
-    """Return True when times at some places of a text are more than a second before those at places before them."""
-    places = (data.find(b"\n", at * len(data) // PLACES) + 1 for at in range(PLACES))
-    stamps = [found for place in places if (found := stamp_of(data[place : place + LINE_BEGINS])) is not None]
+def goes_back(blocks: Blocks, file: LogFile, zone: LandingZone) -> bool:
+    """Return True when times at some places of a file are more than a second before those at places before them."""
+    data = blocks.peek(SEARCHED)
+    places = [data.find(b"\n", at * len(data) // PLACES) + 1 for at in range(PLACES)]
+    lines = [data[place : place + LINE_BEGINS] for place in places]
+    if file.size > SEARCHED and not file.path.endswith(PACKED):
+        with suppress(*READ_FAILURES):
+            lines += read_at(zone, file.path, file.size - LOOKED_AT, LOOKED_AT).splitlines()[-PLACES:]
+    stamps = [found for line in lines if (found := stamp_of(line)) is not None]
     return any(a[0] == b[0] and b[1] < a[1] and seconds(a) - seconds(b) > 1 for a, b in pairwise(stamps))
 
 
@@ -257,18 +259,3 @@ def opened(lines: Sequence[str], chain: Chain, dialect: Dialect) -> list[Inner |
     reader = Reader(chain, lambda text: speaker_of(text, dialect) is not None)
     found = (list(reader.read(number, line)) for number, line in enumerate(lines if chain else (), 1))
     return [inside[0] if len(inside) == 1 and isinstance(inside[0], Inner) else None for inside in found]
-
-
-def ends_before_it_begins(blocks: Blocks, file: LogFile, zone: LandingZone) -> bool:
-    """Return True when the last time in a file is before its first one, or in the same second; False for a large packed
-    file, whose end shows only when all of it is unpacked."""
-    if file.size <= WHOLE:
-        end = blocks.peek(LARGEST)[-LOOKED_AT:]
-    else:
-        try:
-            end = b"" if file.path.endswith(PACKED) else read_at(zone, file.path, file.size - LOOKED_AT, LOOKED_AT)
-        except READ_FAILURES:
-            return False
-    ends = (texts_of(blocks.peek(LOOKED_AT)), reversed(texts_of(end)))
-    first, last = (next(filter(None, map(stamp, lines)), None) for lines in ends)
-    return first is not None and last is not None and first[0] == last[0] and seconds(last) < seconds(first) + 1

@@ -20,6 +20,7 @@ import numpy as np
 from election_replay.election_core.dialects import Dialect, named
 from election_replay.election_core.envelopes.encodings import LOOKED_AT, as_it_lies
 from election_replay.election_core.model.streams import PACKED
+from election_replay.jobs.landing.as_written import as_written
 from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar, bytes_at, codec_of, line_feeds, read_at
 from election_replay.jobs.landing.event_lines import Place
 from election_replay.jobs.landing.evidence import Evidence, Progress, Reached
@@ -157,12 +158,14 @@ def large_of(task: Task, landing: str) -> Large | None:
     try:
         first = read_at(zone, file.path, 0, LOOKED_AT)
         begin = begun_at(task, file, list(task.known), zone)
+        disorder = disorder_in(begin, task, file, zone)
+        written = as_written(begin.blocks, disorder) if disorder else None
     except (NotReadError, *READ_FAILURES):
+        return None
+    if written or (begin.before and begin.before.put_right):
         return None
     parted = begin.before is not None and (begin.before not in task.known or begin.before.lines_shared is not None)
     if parted or begin.older or begin.reread or begin.blocks.missing or not as_it_lies(first) or codec_of(first):
-        return None
-    if disorder_in(begin, task, file, zone) or (begin.before and begin.before.put_right):
         return None
     return Large(task, begin.blocks.position, begin.before)
 

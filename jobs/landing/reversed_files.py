@@ -36,7 +36,8 @@ FEWEST_SORTED_OF_LIVE = 200
 """So many in a log that may still grow: it may have begun with its settings, by name."""
 
 FEWEST_TIES = 10
-"""Where times do not fall: so many lines, at least, differ from the line of the same time before them."""
+"""Where times do not fall: so many lines, at least, differ from the line of the same time before them, each otherwise:
+a quiet process prints the same few lines again and again, which may be in the order of their letters."""
 
 FEWEST_OF_PART = 20
 """A part of a log has at least so many lines with a time: excerpts that somebody pasted have fewer."""
@@ -122,8 +123,8 @@ def sorted_as_texts(lines: Sequence[str], *, grows: bool = False) -> bool:
         return False  # most lines begin with a time that no other has: they stand in the order of these
     dated = [(found, _NUMBER.sub("9", line)) for line in lines if (found := stamp(line)) is not None]
     falls = any(after[1] < before[1] for (before, _), (after, _) in pairwise(dated))
-    ties = sum(before[0] == after[0] and before[1] != after[1] for before, after in pairwise(dated))
-    return falls or ties >= FEWEST_TIES
+    ties = {(before[1], after[1]) for before, after in pairwise(dated) if before[0] == after[0]}
+    return falls or sum(before != after for before, after in ties) >= FEWEST_TIES
 
 
 def by_time(lines: Sequence[str]) -> list[str]:

@@ -149,3 +149,10 @@ def test_numbers_before_lines_are_not_the_order_of_their_letters() -> None:
     assert not sorted_as_texts([f"{number:6}\t{line}" for number, line in enumerate(clock_put_back, 1)])
     of_redis = sorted(f"12:{role} 01 Mar 2026 10:00:0{at}.000 * line" for role in "MS" for at in range(7))
     assert sorted_as_texts([f"{number:6}\t{line}" for number, line in enumerate(of_redis, 1)])
+
+
+def test_a_quiet_process_that_prints_the_same_lines_again_and_again_is_not_sorted() -> None:
+    lines = [
+        f"2026-03-01 10:{at:02}:00 INFO main - {text}" for at in range(60) for text in ("bytes behind: 0", "size: 1")
+    ]
+    assert not sorted_as_texts(lines)
