@@ -23,6 +23,7 @@ from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landin
 from election_replay.jobs.landing.regrouping import (
     Source,
     Span,
+    clusters_apart,
     clusters_in,
     in_clusters,
     logs_in_turn,
@@ -30,7 +31,6 @@ from election_replay.jobs.landing.regrouping import (
     members_apart,
     read_together,
 )
-from election_replay.jobs.landing.shared_files import clusters_apart
 from election_replay.jobs.reading.kinship import (
     files_put_right,
     groups_by_kinship,
@@ -89,7 +89,7 @@ def look(
         warehouse.clear()
         parts = layouts = layouts_of(roots, Path(folder), config, [], copies)
         landings, done = landed_and_judged(engine, parts, warehouse, config)
-    apart = regrouped(parts, Published(warehouse), scratch / "apart") if done.run_id else []
+    apart = regrouped(parts, Published(warehouse)) if done.run_id else []
     if apart:
         warehouse.clear()
         parts = apart
@@ -119,7 +119,7 @@ def landed_and_judged(
     return landings, replay_with_kin(engine, warehouse, config.inventoried())
 
 
-def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path) -> list[InferredLayout]:
+def regrouped(parts: Sequence[InferredLayout], published: Published) -> list[InferredLayout]:
     """Return the layouts with members and clusters told apart that stood together, as their lines show; none if nothing
     changes."""
     speaking = members_spoken(published)
@@ -133,12 +133,7 @@ def regrouped(parts: Sequence[InferredLayout], published: Published, into: Path)
     for (name, node), cluster in clusters.items():
         for _, path, *_ in spans.get((name, node), ()):
             shared[path][node] = cluster
-    named = [in_clusters(part, clusters) for part in found]
-    return [
-        part
-        for number, layout in enumerate(named)
-        for part in clusters_apart(layout, shared, into / f"clusters-{number}")
-    ]
+    return [clusters_apart(in_clusters(part, clusters), shared) for part in found]
 
 
 def clusters_of(

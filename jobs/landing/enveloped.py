@@ -111,7 +111,8 @@ class Enveloped:
 
     ``dialect`` is that of the file's name, if the name tells one; ``state`` is what an earlier landing left. When the
     file is ``complete``, no more pieces of what is unfinished at its end will come. ``writers`` are those
-    of its lines where no envelope names them; None: nobody knows, and the line is passed over.
+    of its lines where no envelope names them; None: nobody knows, and the line is passed over. Where
+    ``nodes`` are named, only their lines are read.
     """
 
     def __init__(
@@ -126,12 +127,14 @@ class Enveloped:
         complete: bool = False,
         pseudonyms: Pseudonyms | None = None,
         writers: Sequence[Writer | None] = (),
+        nodes: frozenset[str] = frozenset(),
     ) -> None:
         kept = json.loads(state) if state else {"reader": None, "speaking": [], "sources": []}
         self.place, self.progress, self.pseudonyms = place, progress, pseudonyms
         self.counts = Counts()
         self.envelope = chain_text(chain) or None
         self._dialect, self._config, self._complete, self._writers = dialect, config, complete, writers
+        self._nodes = nodes
         self._reader = Reader(chain, self._known, kept["reader"])
         self._unknown: list[str] = []
         self._itself = Evidence(place, None, progress, pseudonyms)
@@ -289,6 +292,8 @@ class Enveloped:
                 yield self.quarantine(found.line_no, reason, found.text, len(found.text.encode()))
                 return
             self._sources[source] = self._evidence(source, Progress())
+        if self._nodes and self._sources[source].place.source_node not in self._nodes:
+            return
         lines = waiting.setdefault(source, Lines())
         for line in (text, *found.more):
             lines.texts.append(line)

@@ -66,7 +66,8 @@ class LogFile:
     a copy that may be under way. ``unread``: why that landing could not read it to its end. ``below`` is set for a
     metadata snapshot only: its path in its node's metadata folder, such as ``20261121T103148Z/topics.json``.
     ``known_as`` is the name under which its system would have written it, empty if it has that name. ``beginning`` is
-    what it began with when it was looked at. ``of_table``: its lines are rows of a Delta table.
+    what it began with when it was looked at. ``of_table``: its lines are rows of a Delta table. ``nodes``:
+    only their lines are read of a file that several clusters share; empty: all are.
     """
 
     path: str
@@ -81,6 +82,7 @@ class LogFile:
     known_as: str = ""
     beginning: Beginning | None = None
     of_table: "OfTable | None" = None
+    nodes: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:

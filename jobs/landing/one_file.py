@@ -228,7 +228,7 @@ def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Ite
         task = replace(task, file_time=before.file_time if before in known else time_of_next_line(task, blocks))
     place = place_of(task, file.path, before.fingerprint if before else new_fingerprint(task.head, len(known)))
     writers = begin.written.writers if begin.written else ()
-    evidence, start = evidence_of(task, place, since, complete=file.complete, writers=writers), blocks.position
+    evidence, start = evidence_of(task, place, since, file, writers), blocks.position
     if before and begin.reread:  # the lines read again were counted by an earlier landing, as ignored ones
         evidence.counts.total = begin.reread.lines_landed - before.lines_landed
     if begin.older is None:
@@ -302,7 +302,7 @@ def reading_on(before: Known | None, dialect: str | None) -> str | None:
 
 
 def evidence_of(
-    task: Task, place: Place, before: Known | None, *, complete: bool, writers: Sequence[Writer | None] = ()
+    task: Task, place: Place, before: Known | None, file: LogFile, writers: Sequence[Writer | None] = ()
 ) -> Evidence | Enveloped:
     """Return the reader of a file's lines; ``writers`` are those who wrote them, where no line names its own.
 
@@ -322,9 +322,10 @@ def evidence_of(
         progress,
         task.config,
         state=state,
-        complete=complete,
+        complete=file.complete,
         pseudonyms=task.pseudonyms,
         writers=writers,
+        nodes=file.nodes,
     )
 
 

@@ -79,6 +79,29 @@ def by_cluster(node: Assumed) -> Source:
     return node.cluster, node.node
 
 
+CLUSTERS = "its lines are of {} clusters, by the names of their nodes: {}; each is read apart"
+
+
+def clusters_apart(layout: InferredLayout, clusters: Mapping[str, Mapping[str, str]]) -> InferredLayout:
+    """Return the layout with each file that holds several clusters once for each, with the nodes whose lines it is read
+    for. ``clusters`` are those of the nodes in each file, by path."""
+    files, assumed, read = list[LogFile](), [*layout.assumed], [*layout.read_otherwise]
+    for file in layout.files:
+        nodes: dict[str, set[str]] = defaultdict(set)
+        for node, cluster in clusters.get(file.path, {}).items():
+            nodes[cluster].add(node)
+        if len(nodes) < 2:
+            files.append(file)
+            continue
+        read.append((file.path, CLUSTERS.format(len(nodes), ", ".join(sorted(nodes)))))
+        for cluster, of_cluster in sorted(nodes.items()):
+            files.append(replace(file, cluster=cluster, nodes=frozenset(of_cluster)))
+            assumed.append(Assumed(cluster, file.source_node, 1, f"the name of {file.path}"))
+    left = {(file.cluster, file.source_node) for file in files}
+    assumed = [node for node in assumed if (node.cluster, node.node) in left]
+    return replace(layout, files=files, assumed=assumed, read_otherwise=read)
+
+
 TOGETHER = "read as a log of {}, the member that speaks in it"
 _NUMBER = re.compile(r"[-_. ]?\(?\d{1,4}\)?\Z")
 
