@@ -183,7 +183,7 @@ def _by_member(lines: Sequence[str], file: LogFile, chain: Chain, dialect: Diale
     inside = opened(lines, chain, dialect)
     if any(inner.node or inner.file for inner in inside if inner):
         return None
-    texts = [inner.text if inner else "" for inner in inside] or lines
+    texts = readable([inner.text if inner else "" for inner in inside] or lines)
     speaking = speakers_in(texts, dialect, file.stream)
     begins = pl.Series(texts, dtype=pl.String).str.contains(dialect.record_start).arg_true()
     if len({*speaking.values()}) < 2 and not set_back(lines[number] for number in begins.to_list()):
@@ -200,6 +200,11 @@ def _by_member(lines: Sequence[str], file: LogFile, chain: Chain, dialect: Diale
                 writers[section.start : section.stop] = [writer] * len(section)
     how = MEMBERS.format(len(members)) if len(members) > 1 else LOGS_OF_ONE.format(len(members[0]))
     return AsWritten(lines, how, writers=writers)
+
+
+def readable(lines: Sequence[str]) -> list[str]:
+    """Return the lines with a question mark for each byte that is no UTF-8."""
+    return [line if line.isascii() else line.encode("utf-8", "replace").decode() for line in lines]
 
 
 def name_of_log(file: LogFile, number: int) -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from election_replay.election_core.dialects import speaker_of
 from election_replay.election_core.envelopes import Inner, Reader, Refused, detected
+from election_replay.jobs.landing.as_written import GREW
 from election_replay.jobs.landing.blocks import LINE_BYTES
 from tests.election_core.envelopes.shippers import SHIPPERS, exported, shipped
 from tests.jobs.zone import Zone, leads, noise
@@ -244,11 +245,13 @@ def test_half_of_a_character_ends_in_quarantine_and_not_in_a_name(tmp_path: Path
 
 
 @pytest.mark.parametrize("shipper", ["logcli", "logcli jsonl", "gcp"])
-def test_a_file_with_the_newest_line_first_is_told_and_not_read(zone: Zone, shipper: str) -> None:
+def test_a_file_with_the_newest_line_first_is_turned_and_may_not_grow(zone: Zone, shipper: str) -> None:
     """Its order is no program order: read as one it would tell of terms that go back."""
+    wanted = terms(landed(zone, "\n".join(shipped(shipper, LINES)) + "\n"))
     made = landed(zone, "\n".join(reversed(shipped(shipper, LINES))) + "\n")
-    [row] = made["landed_files"]
-    assert "newest first" in row["problem"]
-    assert (row["lines_total"], row["lines_event"], row["lines_quarantined"]) == (40, 0, 0)
+    assert terms(made) == wanted != []
+    row = made["landed_files"][0]
+    assert "newest line comes first" in row["put_right"]
+    assert (row["lines_total"], row["lines_quarantined"], row["problem"]) == (40, 0, None)
     zone.append("broker.log", "\n".join(shipped(shipper, [leads(99, term=99).rstrip()])) + "\n")
-    assert "newest first" in zone.land()["landed_files"][0]["problem"]
+    assert zone.land()["landed_files"][0]["problem"] == GREW

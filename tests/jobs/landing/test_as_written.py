@@ -135,3 +135,9 @@ def test_a_live_log_of_a_few_lines_out_of_order_stands_as_it_was_written(tmp_pat
     lines = [f"2026-03-01 10:00:{second:02} INFO main - line" for second in range(7, 0, -1)]
     (tmp_path / "broker.log").write_text("".join(f"{line}\n" for line in lines))
     assert put_right(tmp_path) == {"broker.log": None}
+
+
+def test_bytes_that_are_no_text_hinder_nobody(corpora: Path, tmp_path: Path) -> None:
+    logs = [path.read_bytes() for path in sorted((corpora / "etcd/kill-leader-35/nodes").glob("*/logs/*.log"))]
+    (tmp_path / "etcd.log").write_bytes(b"\xa7\xff no text\n".join(logs))
+    assert put_right(tmp_path) == {"etcd.log": as_written.MEMBERS.format(len(logs))}
