@@ -508,7 +508,7 @@ def leaderless(
     """
     for gap in found:
         who = gap.before.with_detail(f"{clock} {gap.before.term}")
-        how, then = _how_it_ended(group, gap, died), _what_followed(group, gap, clock)
+        how, then = _how_it_ended(group, gap, died, clock), _what_followed(group, gap, clock)
         lasted = between(gap.least, gap.most) if gap.least >= MIN_REPORTED else f"at most {seconds(gap.most)}"
         severity = severity_of(gap.least, planned=gap.planned or gap.all_down)
         yield leaderless_outage(
@@ -525,12 +525,12 @@ def leaderless(
         )
 
 
-def _how_it_ended(group: Group, gap: Gap, died: str) -> str:
+def _how_it_ended(group: Group, gap: Gap, died: str, clock: str) -> str:
     """Return what happened to the leader before a gap, as a predicate."""
     early = began_early(gap.begin, gap.before)
     fell_silent = _was_silent(group, gap) if gap.lost is not None else early
     held = _HELD_UP.get(group.once(Fates).fate(gap.before, following_of(gap.after)), "")
-    how = held or ("fell silent" if fell_silent else how_ended(gap.before, died))
+    how = held or ("fell silent" if fell_silent else how_ended(gap.before, died, clock))
     if any(tenure == gap.before for tenure, _ in gap.unserved):
         how = "was elected but did not serve"
     if gap.all_down:

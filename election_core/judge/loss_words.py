@@ -36,8 +36,9 @@ def lost_before(group: Group, leader: Tenure, lost: QuorumLoss) -> list[Follower
     return [left for left in lefts if left.ended or group.clocks.elapsed(left.latest, leader.end)[0] > 0]
 
 
-def how_ended(tenure: Tenure, died: str) -> str:
-    """Return how a tenure ended, as a predicate; ``died`` is that of an end that only the next start proves."""
+def how_ended(tenure: Tenure, died: str, clock: str) -> str:
+    """Return how a tenure ended, as a predicate; ``died`` is that of an end that only the next start proves, ``clock``
+    the protocol's noun for a term."""
     if tenure.open:
         return "was not heard from again"
     words = {
@@ -49,6 +50,6 @@ def how_ended(tenure: Tenure, died: str) -> str:
         "quorum_lost": "gave up without a quorum",
         TRANSFER: "handed over",
         PREFERRED: "handed over",
-        "larger_term": "heard of a larger term",
+        "larger_term": f"heard of a larger {clock}",
     }
     return words.get(tenure.end_cause or "", "stepped down")

@@ -9,7 +9,7 @@ from election_replay.jobs.reading.words import Row
 LOSES = r"(?=(?:, [\w.-]+)*(?: and [\w.-]+)? (?:had )?(?:lost contact|ended|been down)\b)"
 """The words that follow ids of members, but no other number, in a sentence of a finding."""
 
-OPAQUE = re.compile(r"[0-9a-f-]{16,}")
+OPAQUE = re.compile(r"[0-9a-f-]{12,}")
 """An id that is no number or word: it may be replaced wherever it stands, also where it is cut to :data:`SHORT`."""
 SHORT = 8
 """The first characters of a long id by which people know it."""

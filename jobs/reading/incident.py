@@ -28,6 +28,12 @@ MEMBERS = f"""
     SELECT node, source_node, count(*) AS roles FROM role_intervals
     WHERE {OVERLAPPING} GROUP BY node, source_node ORDER BY node, source_node
 """
+OTHERS = """
+    SELECT DISTINCT node, source_node FROM role_intervals
+    WHERE cluster = ? AND replica_group <> ? AND length(node) >= 12 AND source_node IS NOT NULL
+        AND node NOT IN (SELECT node FROM role_intervals WHERE cluster = ? AND replica_group = ?)
+"""
+"""SELECT of members of other groups of the cluster that are known by long ids: the lines of this group name them."""
 ROLES = f"""
     SELECT node, source_node, protocol, role, term, leader, start_time, end_time, start_uncertainty_ms,
         end_uncertainty_ms, start_cause, end_cause, start_event_id
@@ -68,13 +74,13 @@ KNOWN = (
 class Incident:
     """Everything known of one group in one window; ``begin`` and ``end`` bound what there is to see.
 
-    ``members`` are the lanes: nodes with the folders of their logs (null: none) and the number of their roles.
-    ``names`` are the display names of nodes, ``drawn`` is the picture. Times are corrected by ``clocks``, or, if
-    ``raw``, as the nodes logged them.
+    ``run`` is the row of the run that published it. ``members`` are the lanes: nodes with the folders of their logs
+    (null: none) and the number of their roles. ``others`` are members of other groups of the cluster. ``names`` are the
+    display names of nodes, ``drawn`` is the picture. Times are corrected by ``clocks``, or, if ``raw``, as the nodes
+    logged them.
     """
 
-    run_id: str
-    published_at: datetime
+    run: Row
     cluster: str
     group: str
     begin: datetime
@@ -82,6 +88,7 @@ class Incident:
     clocks: Clocks
     raw: bool
     members: list[Row]
+    others: list[Row]
     names: dict[str, str]
     drawn: Lanes
     course: Course
@@ -128,7 +135,7 @@ class Incident:
 
     def by_host(self, sentence: str, *, finding: bool = False) -> str:
         """Return the sentence with each member named by its host alone, for texts beside lanes that show the ids."""
-        return by_host(sentence, self.members, finding=finding)
+        return by_host(by_host(sentence, self.members, finding=finding), self.others)
 
     def summary(self, finding: Row) -> str:
         """Return the sentence of a finding with members named by their hosts."""
@@ -193,8 +200,7 @@ def incident(
     course = with_notices(published, window, inside, course, members, findings, put_right, all_lines=at_most is None)
     picture = None if story_alone else lanes(published, cluster, group, (begin, end), members, clocks, log_ends)
     shown = Incident(
-        run_id=published.run["run_id"],
-        published_at=published.run["published_at"],
+        run=published.run,
         cluster=cluster,
         group=group,
         begin=begin,
@@ -202,6 +208,7 @@ def incident(
         clocks=proven,
         raw=raw,
         members=members,
+        others=published.rows(OTHERS, [cluster, group, cluster, group]),
         names=names_of(published.rows(MEMBERS, ever)),
         drawn=picture or named(members),
         course=course,

@@ -77,6 +77,9 @@ MISSED = frozenset(
 )
 """Causes that only say that the old leader was missed; left out if its state is known."""
 
+RAISED = frozenset({"larger_epoch", "larger_term", "term_raised"})
+"""Causes that the state of an old leader tells which gave up for a larger term."""
+
 HANDED_OVER = frozenset({"leadership_transfer", "preferred_leader"})
 """Causes of elections that the old leader itself wanted."""
 
@@ -96,7 +99,7 @@ MEANWHILE = {
     "frozen": "{old} was frozen{later}.",
     "overloaded": "{old} ran too slowly to be heard{later}.",
     "members_died": "{old} had lost its quorum, because too many of the others had ended{later}.",
-    "toppled": "{old} ran, and gave up because a member came with a larger term.",
+    "toppled": "{old} ran, and gave up because a member came with a larger {word}.",
     "cut_off": "{old} was alive but cut off{later}.",
     "not_told": "{old} was alive and had not been told{later}.",
     "without_quorum": "{old} had lost its quorum{later}.",
@@ -233,7 +236,7 @@ def change_in_words(incident: Incident, change: Row) -> str:
     already = change["start_cause"] in ALREADY and before
     if already:
         over = first_seen_at_end(change)
-        ends = f"; its lead ends here{SERVICE_ENDED.get(change['end_cause'], '')}" if over else ""
+        ends = f"; its lead ends here{how_service_ended(change)}" if over else ""
         who = f"{who} {'led' if over else 'leads'} ({word} {change['new_term']}); no line says since when{ends}"
     else:
         who = f"{who} becomes {leader}{' again' if again else ''} ({word} {change['new_term']}){campaign(change)}"
@@ -243,9 +246,10 @@ def change_in_words(incident: Incident, change: Row) -> str:
     state = ended(change["old_leader_state"], change["protocol"])
     why = reason_in_words(change, old, state, again=again)
     meanwhile = old_leader_template(change, state, again=again)
-    was = meanwhile.format(old="It" if again and (why or state in NOT_KNOWN) else old, later=gave_up_in_words(change))
+    older = "It" if again and (why or state in NOT_KNOWN) else old
+    was = meanwhile.format(old=older, later=gave_up_in_words(change), word=word)
     if state == "unknown" and not again and (tenure := ended_tenure(incident, change)):
-        was = "" if first_seen_at_end(tenure) else f"{old} led no longer{SERVICE_ENDED[tenure['end_cause']]}."
+        was = "" if first_seen_at_end(tenure) else f"{old} led no longer{how_service_ended(tenure)}."
     elif state == "unknown" and not again and (both := overlap_at(incident, change)):
         until = f", until {clock(both['end_time'])}" if both["end_time"] else ""
         was = f"{old} was still {leader}{until}."
@@ -303,7 +307,7 @@ def given_up_in_words(incident: Incident, change: Row) -> str:
     ):
         return ""
     who = incident.called(change["new_leader"], change["source_node"])
-    return f"{who} leads no longer{SERVICE_ENDED.get(cause, '')}; no line says who led next."
+    return f"{who} leads no longer{how_service_ended(change)}; no line says who led next."
 
 
 def reported_after_start(incident: Incident, change: Row) -> bool:
@@ -345,7 +349,8 @@ def leaderless_in_words(incident: Incident, change: Row) -> str:
 def reason_in_words(change: Row, old: str, state: str, *, again: bool) -> str:
     """Return the phrase for the cause of an election; empty if the old leader's state explains it."""
     cause = change["cause"] or ""
-    if (again and cause in MISSED_FROM_ANOTHER) or (cause in MISSED and state not in NOT_KNOWN):
+    explained = (cause in MISSED and state not in NOT_KNOWN) or (cause in RAISED and state == "toppled")
+    if explained or (again and cause in MISSED_FROM_ANOTHER):
         return ""
     return BECAUSE.get(cause, "").format(old=old, word=term_word(change["protocol"]))
 
@@ -439,7 +444,7 @@ SERVICE_ENDED = {
     "stopped": ": it was stopped",
     "silent": ": its log just stops",
     "quorum_lost": ": it gave up for want of a quorum",
-    "larger_term": ": it heard of a larger term",
+    "larger_term": ": it heard of a larger {word}",
 }
 """Phrases for the end of a leader's service."""
 
@@ -448,12 +453,17 @@ GIVES_UP = frozenset({"quorum_lost", "larger_term"})
 """End causes of leaders that keep running."""
 
 
+def how_service_ended(row: Row) -> str:
+    """Return the phrase for the end of a leader's service; empty where its cause has none."""
+    return SERVICE_ENDED.get(row["end_cause"], "").format(word=term_word(row["protocol"]))
+
+
 def service_in_words(incident: Incident, role: Row) -> str:
     """Return the sentence about a service period of a master or acting master."""
     serves = f"serves as {leader_word(role['protocol'])}"
     service = serves if role["role"] == "leader" else "acts as master, read only"
     who, end = incident.called(role["node"], role["source_node"]), role["end_time"]
-    why = SERVICE_ENDED.get(role["end_cause"], "")
+    why = how_service_ended(role)
     if role["start_cause"] == SEEN:
         unknown = f"({term_word(role['protocol'])} not known)"
         led = f"led {unknown} until {clock(end)}{why}" if end else f"leads {unknown}"

@@ -77,7 +77,7 @@ def text(incident: Incident) -> Iterator[str]:
     yield from timeline_lines(incident)
     yield ""
     times = "Times are UTC; log lines stand as written, in their own time zone."
-    yield from paragraph(f"From run {incident.run_id}. {times}")
+    yield from paragraph(f"From run {incident.run['run_id']}. {times}")
 
 
 def story_lines(incident: Incident, *, by_host: bool = False, above: Collection[str] = frozenset()) -> Iterator[str]:

@@ -31,7 +31,7 @@ def trace(incident: Incident, votes: list[Row]) -> dict[str, Any]:
         "otherData": {
             "cluster": incident.cluster,
             "group": incident.group,
-            "run": incident.run_id,
+            "run": incident.run["run_id"],
             "times": f"UTC, {incident.clocks_in_words()}",
         },
         "traceEvents": [

@@ -693,7 +693,7 @@ def test_a_leader_that_told_its_end_is_no_riddle(tmp_path: Path, capsys: pytest.
     (tmp_path / "kafka-0.log").write_text("".join(f"[{line}\n" for line in lines))
     assert main(["look", str(tmp_path / "kafka-0.log")]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert "its lead ends here: it heard of a larger term" in printed
+    assert "its lead ends here: it heard of a larger epoch" in printed
     assert "2 becomes leader (epoch 4535)" in printed
     assert "the logs do not say" not in printed
 

@@ -98,7 +98,7 @@ SAID = {
     ),
     "kraft-epochs-climb": (r"a round of votes brings no majority", r"No line says who became leader"),
     "kraft-lead-ends": (
-        r"1 .*led \(epoch 81\); no line says since when; its lead ends here: it heard of a larger term",
+        r"1 .*led \(epoch 81\); no line says since when; its lead ends here: it heard of a larger epoch",
     ),
     "sentinels-in-one-text": (
         r"Sentinel_2_log: asks for votes to replace the master of mymaster",

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from election_replay.jobs.cli.app import main
+from election_replay.jobs.reading.incident import incident
+from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import COLUMNS, leader_word, paragraph, term_word, undecidable, when
 from tests.jobs.tables import GROUP, at, blank, event, finding, log_line, publish, put, role, term
 
@@ -312,6 +314,32 @@ def test_a_leader_that_leads_again_is_not_said_to_have_missed_itself(
     text = " ".join(told(capsys, tables.root).split())
     assert "n1 becomes leader again (term 4). It was alive: only the election ended its role." in text
     assert "no winner, 1 vote of 2 needed" in text
+
+
+def test_a_member_of_another_group_is_named_by_its_host(tmp_path: Path) -> None:
+    tables = blank(tmp_path)
+    put(tables, "terms", term(1, "n1", 0, None))
+    elsewhere = role("4a8f452f59b5f2799965", "leader", 0, None, term=1, source_node="rc-1") | {"replica_group": "g2"}
+    put(tables, "role_intervals", role("n1", "leader", 0, None, term=1), elsewhere)
+    publish(tables)
+    found = incident(Published(tables), "c1", "g1")
+    assert found.by_host("takes 4a8f452f59b5f2799965 for failed") == "takes rc-1 for failed"
+
+
+@pytest.mark.parametrize(("protocol", "word"), [("raft", "term"), ("kraft", "epoch")])
+def test_a_leader_that_was_toppled_is_told_once_in_the_words_of_its_system(
+    protocol: str, word: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of = {"protocol": protocol}
+    tables = blank(tmp_path)
+    after = term(4, "n2", 12, None, cause="term_raised", former_leader_state="toppled")
+    put(tables, "terms", term(1, "n1", 0, 10) | of, after | of)
+    roles = role("n1", "leader", 0, 10, term=1, end_cause="larger_term"), role("n2", "leader", 12, None, term=4)
+    put(tables, "role_intervals", *(each | of for each in roles))
+    publish(tables)
+    said = " ".join(told(capsys, tables.root).split())
+    expected = f"n2 becomes leader ({word} 4): n1 ran, and gave up because a member came with a larger {word}."
+    assert expected in said
 
 
 def test_a_member_that_takes_the_folder_of_another_is_not_its_return(
