@@ -98,7 +98,7 @@ def an_archive_a_node(run: Path, to: Path) -> None:
 
 
 LAYOUTS: tuple[Callable[[Path, Path], None], ...] = (folder_a_node, flat, an_archive_a_node)
-LAYOUTS_OF = dict(zip(RUNS, amount((LAYOUTS, *([one] for one in LAYOUTS)), [LAYOUTS] * 4), strict=True))
+LAYOUTS_OF = dict(zip(RUNS, amount([[one] for one in (flat, *LAYOUTS)], [LAYOUTS] * 4), strict=True))
 
 
 @pytest.mark.parametrize("run", RUNS)
