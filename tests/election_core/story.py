@@ -133,18 +133,26 @@ Meeting = tuple[str, str, str | None, Pairs, Pairs, tuple[tuple[str, tuple[tuple
 """A stream and whom it speaks for: group, member, names by addresses, groups of members, and when they moved."""
 
 
+_INTRODUCING = frozenset(kind for protocol in PROTOCOLS for kind in protocol.introducing)
+
+
+@cache
+def _introduction(node: str, stream: str, text: str) -> Introduction | None:
+    """What a line of a log tells of whom logs speak for; a story is folded many times, with other clocks."""
+    dialect = dialect_for(stream)
+    if dialect is None or "/" in stream or not any(system.dialect is dialect for system in SYSTEMS):
+        return None
+    event = dialect.parse(Record(text, (), stream, dialect.utc_offset_minutes))
+    if event is None or event.kind not in _INTRODUCING:
+        return None
+    named = {field.name: getattr(event, field.name) for field in fields(Introduction)[4:]}
+    return Introduction(node, stream, event.kind, event.event_time, **named)
+
+
 def _introduced(logs: dict[tuple[str, str], list[str]]) -> dict[str, tuple[Meeting, ...]]:
     """Whom logs speak for, as all of them tell together."""
-    lines = []
-    for (node, stream), log in logs.items():
-        dialect = dialect_for(stream)
-        if dialect is None or "/" in stream or not any(system.dialect is dialect for system in SYSTEMS):
-            continue
-        for text in log:
-            event = dialect.parse(Record(text, (), stream, dialect.utc_offset_minutes))
-            if event is not None:
-                named = {field.name: getattr(event, field.name) for field in fields(Introduction)[4:]}
-                lines.append(Introduction(node, stream, event.kind, event.event_time, **named))
+    told = (_introduction(node, stream, text) for (node, stream), log in logs.items() for text in log)
+    lines = [line for line in told if line is not None]
     found: dict[str, tuple[Meeting, ...]] = {}
     for protocol in PROTOCOLS:
         if protocol.introduce is not None:
