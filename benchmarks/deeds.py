@@ -21,8 +21,18 @@ NEAR_S = 3.0
 ENDED, HELD, CUT, COMMANDED = "ended", "held", "cut off", "commanded"
 """Kinds of deeds: a process was killed or stopped, held and let go, cut off from others, or told something."""
 
-DEEDS = {"kill -9": ENDED, "stop": ENDED, "pause": HELD, "cut": CUT, "admin": COMMANDED, "config": COMMANDED}
-UNDONE = {"start": ENDED, "resume": HELD, "heal": CUT}
+DEEDS = {
+    **dict.fromkeys(("kill -9", "kill", "kill all", "power cut", "stop", "term", "SIGTERM", "down"), ENDED),
+    **dict.fromkeys(("pause", "SIGSTOP"), HELD),
+    **dict.fromkeys(("cut", "isolate", "hole", "drop", "peers cannot answer it", "flap"), CUT),
+    **dict.fromkeys(("admin", "config", "move-leader"), COMMANDED),
+}
+UNDONE = {
+    "start": ENDED,
+    **dict.fromkeys(("resume", "SIGCONT"), HELD),
+    **dict.fromkeys(("heal", "healed", "joined", "unhole", "undrop", "flap over"), CUT),
+}
+"""What the records of the corpora call them, and what ends them."""
 
 TOLD = (
     ("died", r"\) (died|was killed or stopped|was stopped|was removed)\b"),
@@ -69,14 +79,17 @@ class Deed:
 def deeds(run: Path) -> Iterator[Deed]:
     """What was done to the members of a run's cluster; not to its clients."""
     since: dict[tuple[str, frozenset[str]], float] = {}
-    for line in (run / "truth.jsonl").read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        if "client" in entry or "action" not in entry:
-            continue
+    entries = map(json.loads, (run / "truth.jsonl").read_text(encoding="utf-8").splitlines())
+    rows = [entry for entry in entries if "client" not in entry and "action" in entry]
+    everybody = frozenset[str]().union(*(_names([row.get("node")]) for row in rows))
+    for entry in rows:
         action, at = entry["action"], float(entry["t"])
         kind, nodes = DEEDS.get(action), _done_to(entry)
         if kind == COMMANDED:
             yield Deed(kind, nodes, at, at)
+        elif kind == ENDED:
+            for node in sorted(nodes or everybody):
+                since.setdefault((kind, frozenset([node])), at)
         elif kind is not None:
             since.setdefault((kind, nodes), at)
         for deed in [key for key in since if key[0] == UNDONE.get(action) and (not nodes or key[1] == nodes)]:
@@ -89,16 +102,18 @@ def _done_to(entry: Mapping[str, Any]) -> frozenset[str]:
     """The members to which something was done; of two sides that are cut off from each other the smaller one."""
     if "node" in entry:
         return _names([entry["node"]])
-    for names in (("a", "b"), ("sender", "receivers")):
+    if "nodes" in entry:
+        return _names(entry["nodes"])
+    for names in (("a", "b"), ("sender", "receivers"), ("src", "dst")):
         if names[0] in entry:
             return min((_names(entry[name]) for name in names), key=len)
     return min(map(_names, entry["between"]), key=len) if "between" in entry else frozenset()
 
 
 def _names(one_or_more: str | Iterable[str | None]) -> frozenset[str]:
-    """The members that a record names; some name nobody, where nobody led."""
+    """The members that a record names; some name nobody, where nobody led, or all."""
     names = [one_or_more] if isinstance(one_or_more, str) else one_or_more
-    return frozenset(name for name in names if name is not None)
+    return frozenset(name for name in names if name not in (None, "*"))
 
 
 def told(finding: Finding) -> str | None:

@@ -164,11 +164,12 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A request that waits for its answer."""
+    """A request of one process to another that waits for its answer."""
 
     sender: str
     incarnation: int
     to: str
+    to_incarnation: int
     message: Hashable
 
 
@@ -368,8 +369,9 @@ class World:
 
     def _send(self, process: Process, send: Send) -> None:
         self._number += 1
-        call, incarnation = self._number, process.incarnation
-        self._calls[call] = _Call(process.name, incarnation, send.to, send.message)
+        call, to = self._number, self.processes[send.to]
+        reached = to.incarnation + (to.condition == DOWN)  # whoever is down is called again until it has started
+        self._calls[call] = _Call(process.name, process.incarnation, send.to, reached, send.message)
         for _ in range(self.network.copies()):
             self._carry(process.name, send.to, lambda: self._deliver(call))
         if send.answer_within_ms is not None:
@@ -409,7 +411,7 @@ class World:
         if call is None or (call.sender, call.incarnation, call.to) in self._ended:
             return
         to = self.processes[call.to]
-        if to.condition == DOWN:
+        if to.condition == DOWN or to.incarnation != call.to_incarnation:  # a later process resets its connection
             self._carry(call.to, call.sender, lambda: self._give_up(number, refused=True))
         else:
             self._tell(to, to.incarnation, Heard(call.sender, call.message), number)

@@ -57,3 +57,25 @@ def test_deeds_last_until_they_are_undone(tmp_path: Path) -> None:
     assert [str(deed) for deed in during(all_of_them, 10, 15)] == ["n0 ended", "n1 cut off", "n2 held"]
     assert [str(deed) for deed in during(all_of_them, 25, 26)] == ["n1 cut off", "n2 held"]
     assert [str(deed) for deed in during(all_of_them, 40, 50)] == ["n2 held"]
+
+
+def test_records_of_all_writers_are_read(tmp_path: Path) -> None:
+    """Some name what they do by its signal, or do it to all."""
+    rows = (
+        {"t": 1, "action": "start", "node": "n0"},
+        {"t": 1, "action": "start", "node": "n1"},
+        {"t": 10, "action": "peers cannot answer it", "node": "n0"},
+        {"t": 20, "action": "healed", "node": "n0"},
+        {"t": 30, "action": "SIGSTOP", "node": "n1"},
+        {"t": 40, "action": "SIGCONT", "node": "n1"},
+        {"t": 50, "action": "kill all", "node": "*"},
+        {"t": 60, "action": "start", "node": "n0"},
+        {"t": 70, "action": "start", "node": "n1"},
+    )
+    (tmp_path / "truth.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert {(str(deed), deed.begin, deed.end) for deed in deeds(tmp_path)} == {
+        ("n0 cut off", 10, 20),
+        ("n1 held", 30, 40),
+        ("n0 ended", 50, 60),
+        ("n1 ended", 50, 70),
+    }

@@ -75,6 +75,7 @@ ONCE = [
     ("controller-wild-clocks", 264),
     ("dledger-wild-clocks", 201),
     ("zab-wild-clocks", 338),
+    ("zab-wild-clocks", 212),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
@@ -88,7 +89,8 @@ ties the clocks of its followers; two clocks put back alike, taken for right beh
 contradicts first, and the other one by more; a follower that was cut off shortly before its leader died; a message that
 came between two lives of its sender, by a clock that was set meanwhile; a master whose clock was set forward, whose
 epoch its slaves read; a clock that was put back, told to be off by what another one was set forward in a silence of its
-log too; a time-out of a follower that was noted right behind a step of its clock, and reckoned back over it."""
+log too; a time-out of a follower that was noted right behind a step of its clock, and reckoned back over it; a leader whose
+clock was put back, which by its log had given up long before it closed its connections."""
 
 DOUBTED = [
     ("dledger-wild-clocks", 60),
