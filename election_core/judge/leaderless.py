@@ -34,6 +34,7 @@ from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Moment
 from election_replay.election_core.judge.fates import BY_MAJORITY, Fates, following_of, who_toppled
 from election_replay.election_core.judge.group import SILENT, Group, Tenure, since, until
 from election_replay.election_core.judge.led_between import (
+    closed_after,
     followed_in_vain,
     nobody_led,
     silent_between,
@@ -45,7 +46,7 @@ from election_replay.election_core.judge.quorum_contact import FollowerLost, Quo
 from election_replay.election_core.judge.serving import Service
 from election_replay.election_core.judge.wording import between, number_of, seconds
 from election_replay.election_core.model.catalogue import INFO
-from election_replay.election_core.model.facts import Alive, LastHeard, Role
+from election_replay.election_core.model.facts import Alive, Role
 from election_replay.election_core.model.measures import Fate, Scope
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.terms import is_larger
@@ -215,11 +216,11 @@ class _Ends:
         target, soonest = self.target, self.soonest.at
         self._pending.append((self._number, tenure))
         self._number += 1
-        ends: dict[int, _End] = {}
-        pending = []
+        ends, pending = dict[int, _End](), list[tuple[int, Tenure]]()
         for number, earlier in self._pending:
             end = self._without_majority(_effective_end(self._group, earlier, target, self._heard), target)
-            end = replace(end, latest=self._closed_after(end, target) or end.latest)
+            if self._majorities is not None:
+                end = replace(end, latest=closed_after(self._group, earlier, target, self._heard) or end.latest)
             if number < self._number - 1 and self._final_after(earlier) < soonest:
                 self._finalize(number, end)
             else:
@@ -255,24 +256,6 @@ class _Ends:
         latest = max(known, key=lambda moment: elapsed(moment, target)[0])
         return _End(earliest, latest, end.tenure, lost)
 
-    def _closed_after(self, end: _End, target: Moment) -> Moment | None:
-        """Return when a leader that had given up long before, by its log, closed its connections, by its followers'
-        logs. Nothing is on its way for so long: one of the clocks was set. ``None``: it closed none so late."""
-        tenure, elapsed, widest = end.tenure, self._group.clocks.elapsed, self._group.clocks.widest
-        if tenure.open or self._majorities is None:
-            return None
-        over = Moment(tenure.end.by, tenure.end.by, tenure.source)
-        found = [
-            moment
-            for moment in self._heard.between(tenure.node, over.at - widest, target.by + widest)
-            if moment.event_id in self._group.once(_heard_to_the_line)
-            and elapsed(over, moment)[0] > Timeout.ON_ITS_WAY.us
-            and elapsed(moment, target)[0] > 0
-            and (role := self._group.roles_of(moment.source, moment.at)[-1]).role == FOLLOWER
-            and (role.leader, role.term) == (tenure.node, tenure.term)
-        ]
-        return min(found, key=lambda moment: elapsed(moment, target)[0], default=None)
-
     def _missed(self, end: _End) -> bool:
         """Return True when only some followers missed a leader, and members without logs may have followed longer."""
         if not end.missed or self._majorities is None:
@@ -286,8 +269,7 @@ class _Ends:
         if tenure.end_cause in (None, SILENT):
             return inf
         widest = self._group.clocks.widest
-        log_gaps = (log_gap.end.by + widest for log_gap in tenure.silences)
-        return max(tenure.end.by + 2 * widest, max(log_gaps, default=0))
+        return max([tenure.end.by + 2 * widest, *(log_gap.end.by + widest for log_gap in tenure.silences)])
 
     def _finalize(self, number: int, end: _End) -> None:
         for final, source, time in (
@@ -297,12 +279,6 @@ class _Ends:
             before = final.get(source)
             if before is None or (time, number) > before[:2]:
                 final[source] = (time, number, end)
-
-
-def _heard_to_the_line(group: Group) -> set[str | None]:
-    """Return the ids of the lines of closed connections: those up to which the other side was heard of."""
-    heard = group.of(LastHeard)
-    return closings(group) | {fact.since_event for fact in heard if fact.line_at and fact.line_at <= fact.since_by}
 
 
 def _sooner(first: Moment, second: Moment) -> Moment:

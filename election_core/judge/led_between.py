@@ -14,7 +14,7 @@ from election_replay.election_core.fold.roles import CANDIDATE, DOWN, FOLLOWER, 
 from election_replay.election_core.judge.by_time import ByTime
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import SILENT, SILENT_END, Group, Tenure, since, until
-from election_replay.election_core.model.facts import Candidacy, Role, Silence, TermWentBack
+from election_replay.election_core.model.facts import Candidacy, ContactLost, LastHeard, Role, Silence, TermWentBack
 from election_replay.election_core.model.terms import is_larger
 from election_replay.election_core.model.timing import Timeout
 
@@ -156,6 +156,32 @@ def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> boo
     if written is None or elapsed(written, since(role))[0] > 0:
         return True
     return elapsed(written, until(role) or group.end)[0] > SILENT_END
+
+
+def closed_after(group: Group, tenure: Tenure, target: Moment, heard: ByTime[Moment]) -> Moment | None:
+    """Return when a leader that had given up long before, by its log, closed its connections, by its followers' logs.
+    Nothing is on its way for so long: one of the clocks was set. ``None``: it closed none so late. ``heard`` are the
+    moments at which a member was heard of last."""
+    elapsed, widest = group.clocks.elapsed, group.clocks.widest
+    if tenure.open:
+        return None
+    over = Moment(tenure.end.by, tenure.end.by, tenure.source)
+    found = [
+        moment
+        for moment in heard.between(tenure.node, over.at - widest, target.by + widest)
+        if moment.event_id in group.once(_closings)
+        and elapsed(over, moment)[0] > Timeout.ON_ITS_WAY.us
+        and elapsed(moment, target)[0] > 0
+        and (role := group.roles_of(moment.source, moment.at)[-1]).role == FOLLOWER
+        and (role.leader, role.term) == (tenure.node, tenure.term)
+    ]
+    return min(found, key=lambda moment: elapsed(moment, target)[0], default=None)
+
+
+def _closings(group: Group) -> set[str | None]:
+    """Return the ids of the lines at which a connection was closed: up to those the other side was heard of."""
+    lost = {fact.since_event for fact in group.of(ContactLost) if fact.closed}
+    return lost | {fact.since_event for fact in group.of(LastHeard) if fact.line_at and fact.line_at <= fact.since_by}
 
 
 def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:

@@ -262,8 +262,11 @@ class QuorumTracker:
         return lost
 
     def _still_voting(self, tenure: Tenure, at: Moment, left: Sequence[FollowerLost]) -> tuple[FollowerLost, ...]:
-        """Return the lost followers that vote at a moment: those not removed by then."""
-        return tuple(member for member in left if self._group.electorates.votes(tenure, at, member.member))
+        """Return the lost followers that vote at a moment: those not removed by then, nor looking for a leader before
+        theirs began."""
+        elapsed, votes = self._group.clocks.elapsed, self._group.electorates.votes
+        followed = (one for one in left if one.latest != tenure.end or elapsed(tenure.begin, one.earliest)[1] >= 0)
+        return tuple(member for member in followed if votes(tenure, at, member.member))
 
     def _lost_before_it_ended(self, tenure: Tenure, left: tuple[FollowerLost, ...]) -> tuple[FollowerLost, ...]:
         """Return the followers that had surely left before their leader's end, if those took its majority away.
@@ -349,7 +352,10 @@ class QuorumTracker:
             if before and before[-1].role == DOWN and not came and not self._supported(tenure, before[-1]):
                 yield FollowerLost(before[-1].node or source, since(before[-1]), since(before[-1]), ended=True)
             elif before:
-                yield from self._ended_meanwhile(source, tenure)
+                ended = [*self._ended_meanwhile(source, tenure)]
+                yield from ended
+                if not ended and not came and before[-1].role == CANDIDATE:  # or it followed without a line of it
+                    yield FollowerLost(before[-1].node or source, since(before[-1]), tenure.end, ended=False)
 
     def _ended_meanwhile(self, source: str, tenure: Tenure) -> Iterator[FollowerLost]:
         """Yield a member whose process ended while the leader led: lines about its following may be lost."""

@@ -219,16 +219,16 @@ def _told_otherwise(case: Case, finding: Finding, gap: Gap) -> bool:
     return any(began(found) < gap.sure_end and ended(found, gap.end) > gap.begin for found in others)
 
 
-def _uncovered(case: Case, group: str, gap: Gap) -> float:
-    """The longest part of a gap, in seconds, of which no finding says why nobody could write, by any named clock."""
-    longest, at = 0.0, gap.begin
+def untold(case: Case, group: str, gap: Gap) -> tuple[float, float]:
+    """The longest part of a gap of which no finding says why nobody could write, by any named clock."""
+    longest, at = (gap.begin, gap.begin), gap.begin
     spans = sorted(
         (began(found) - by - EARLIER_S, ended(found, gap.end + by) - by + LATER_S)
         for found in case.of(group, NO_WRITES)
         for by in (0.0, *case.ahead(found))
     )
     for begin, end in (*spans, (gap.sure_end, gap.sure_end)):
-        longest = max(longest, min(begin, gap.sure_end) - at)
+        longest = max(longest, (at, min(begin, gap.sure_end)), key=lambda part: part[1] - part[0])
         at = max(at, end)
     return longest
 
@@ -237,9 +237,11 @@ def gaps(case: Case) -> Iterator[Breach]:
     """Each time of three seconds and more in which nothing was acknowledged has a finding."""
     for group, alone in case.groups.items():
         for gap in case.records.gaps(group, alone=alone):
-            if gap.least >= NOTICED_S and _uncovered(case, group, gap) >= NOTICED_S:
-                words = f"{group}: nothing was acknowledged for {gap.least:.1f} s, and no finding says so"
-                yield case.breach("gaps", MISSING, "-", gap.begin, words)
+            begin, end = untold(case, group, gap)
+            if end - begin >= NOTICED_S:
+                which = "" if (begin, end) == (gap.begin, gap.sure_end) else f" {end - begin:.1f} s of"
+                words = f"{group}: nothing was acknowledged for {gap.least:.1f} s, and no finding says{which or ' so'}"
+                yield case.breach("gaps", MISSING, "-", begin, f"{words}{which and ' it'}")
 
 
 def losses(case: Case) -> Iterator[Breach]:
@@ -287,7 +289,12 @@ def fates(case: Case) -> Iterator[Breach]:
 
 
 def clocks(case: Case) -> Iterator[Breach]:
-    """Each step of a clock is told, and what is told of a clock is how far it was off."""
+    """Each step of a clock is told, of a clock that was off, and what is told of it is how far."""
+    for found in case.findings:
+        named = {*found.nodes}.union(*(case.sources.get((found.replica_group, node), ()) for node in found.nodes))
+        if found.rule == RuleId.CLOCK_SKEW and not named & case.records.clock_errors.keys():
+            words = f"{' or '.join(found.nodes)} is told to be off, and no clock of theirs was"
+            yield case.breach("clocks", FALSE, found.rule, began(found), words)
     for node, errors in case.records.clock_errors.items():
         mine = [
             found

@@ -8,6 +8,7 @@ python -m proof.audit.worlds --write           # all protocols: the section of d
 """
 
 import argparse
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +40,7 @@ SHORT_S = 12.0
 LED_ON = "its leader led on: it waited or was cut off for less than anybody takes to miss it"
 UNSHOWN = "a clock was set, and all messages in the logs fit without that"
 APART = "several clocks were set: messages show how far they are apart, not which were set"
+UNSURE = "a clock was set: messages show that it was, and not surely when or how far"
 """Why a verdict on a world is wrong, or lacks something."""
 
 STILL_FALSE = (
@@ -169,13 +171,20 @@ def why(breach: Breach, records: WorldRecords, findings: Sequence[Finding]) -> s
 
 
 def _led_on(breach: Breach, records: WorldRecords) -> str:
-    """Why a short time without a write is not told: its leader led on."""
-    gap = next((gap for gap in records.gaps("", alone=True) if gap.begin == breach.at), None)
-    tenures = records.world.tenures
-    if gap is None or gap.least > SHORT_S:
+    """Why a short time without a write is not told, or a part of a longer one: its leader led on."""
+    gap = next((gap for gap in records.gaps("", alone=True) if gap.begin <= breach.at < gap.sure_end), None)
+    if gap is None:
         return ""
-    led = any(one.begin_us / SECOND <= gap.begin and gap.end <= ends_at(records.world, one) / SECOND for one in tenures)
-    return LED_ON if led else ""
+    part = _UNTOLD.search(breach.words)
+    end = breach.at + float(part[1]) if part else gap.sure_end
+    led = any(
+        one.begin_us / SECOND <= breach.at and end <= ends_at(records.world, one) / SECOND + WRITES_S
+        for one in records.world.tenures
+    )
+    return LED_ON if led and end - breach.at <= SHORT_S else ""
+
+
+_UNTOLD = re.compile(r"no finding says ([0-9.]+) s of it")
 
 
 def _clocks_set(records: WorldRecords, findings: Sequence[Finding]) -> str:
@@ -188,7 +197,9 @@ def _clocks_set(records: WorldRecords, findings: Sequence[Finding]) -> str:
     )
     if unnamed:
         return f"{UNSHOWN} ({listed(unnamed)})"
-    return APART if len(records.clock_errors) > 1 else ""
+    if records.clock_errors:
+        return APART if len(records.clock_errors) > 1 else UNSURE
+    return ""
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------

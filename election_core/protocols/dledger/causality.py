@@ -26,6 +26,7 @@ from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.dledger.log import PROTOCOL
 from election_replay.election_core.protocols.raft_family.causality import (
     Raises,
+    forgotten,
     of_two_machines,
     raises,
 )
@@ -119,15 +120,17 @@ def _runs_begun(process_runs: ProcessRuns, source: str, time: int) -> int:
 
 def _led(facts: list[Fact], raised: Raises) -> Raises:
     """Return when each leader of each term can first have sent heartbeats: at its election, if that was its first. Raft
-    proper (JRaft) raises the term for every election, so none is won twice; DLedger does not."""
-    led, doubled = dict(raised), of_two_machines(facts)
+    proper (JRaft) raises the term for every election, so none is won twice but by a member that forgot it; DLedger does
+    not."""
+    led, doubled, forgot = dict(raised), of_two_machines(facts), forgotten(facts)
     for fact in facts:
         if not isinstance(fact, Role) or fact.role != LEADER or fact.cause not in ("elected", TRANSFER):
             continue
         if fact.node in doubled:
             continue
         key = (fact.node, fact.term)
-        if fact.protocol != PROTOCOL or _at_once(raised.get(key), fact):
+        won_once = fact.protocol != PROTOCOL and (fact.term or 0) > forgot.get(fact.node or "", -1)
+        if won_once or _at_once(raised.get(key), fact):
             led[key] = since(fact)
     return led
 

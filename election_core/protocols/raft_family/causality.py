@@ -23,7 +23,7 @@ def raises(facts: list[Fact]) -> Raises:
         if isinstance(fact, TermRaised) and fact.node is not None:
             key = (fact.node, fact.term)
             raised[key] = min(raised.get(key, since(fact)), since(fact))
-    forgot, doubled = _forgotten(facts), of_two_machines(facts)
+    forgot, doubled = forgotten(facts), of_two_machines(facts)
     return {key: moment for key, moment in raised.items() if key[1] > forgot.get(key[0], -1) and key[0] not in doubled}
 
 
@@ -36,7 +36,7 @@ def of_two_machines(facts: Iterable[Fact]) -> set[str]:
     return {node for node, sources in speaking.items() if len(sources) > 1}
 
 
-def _forgotten(facts: list[Fact]) -> dict[str, int]:
+def forgotten(facts: Iterable[Fact]) -> dict[str, int]:
     """Return the largest term that each node forgot: it went back, or voted for two in one term."""
     forgot: dict[str, int] = {}
     voted: dict[tuple[str, int], str | None] = {}
