@@ -265,8 +265,8 @@ class QuorumTracker:
         """Return the lost followers that vote at a moment: those not removed by then, nor looking for a leader before
         theirs began."""
         elapsed, votes = self._group.clocks.elapsed, self._group.electorates.votes
-        followed = (one for one in left if one.latest != tenure.end or elapsed(tenure.begin, one.earliest)[1] >= 0)
-        return tuple(member for member in followed if votes(tenure, at, member.member))
+        lost = (gone for gone in left if gone.latest != tenure.end or elapsed(tenure.begin, gone.earliest)[1] >= 0)
+        return tuple(gone for gone in lost if votes(tenure, at, gone.member))
 
     def _lost_before_it_ended(self, tenure: Tenure, left: tuple[FollowerLost, ...]) -> tuple[FollowerLost, ...]:
         """Return the followers that had surely left before their leader's end, if those took its majority away.

@@ -292,9 +292,12 @@ class _Whole:
     def end(self, ended: RoleInterval) -> Iterator[str]:
         """A death or a stop, where by the whole the same role went on: long before it and long after it, and to another
         end. When somebody died is known as well as the lines around it: by the whole it may be later; and the end of
-        one leadership is the same, wherever clocks place it of which a part knows less."""
+        one leadership is the same, or one that the same line shows, wherever clocks place it of which a part knows
+        less."""
         at, by = ended.end_time or 0, (ended.end_time or 0) + 1000 * (ended.end_uncertainty_ms or 0)
         roles = self._lived.get(ended.source_node or ended.node or "", [])
+        if ended.end_event_id in {role.end_event_id for role in roles if role.end_cause in _ENDS} - {None}:
+            return
         led = {role.term for role in roles if role.role == LEADER and role.end_cause in _ENDS}
         for role in roles if ended.role != LEADER or ended.term not in led - {None} else ():
             same = (role.replica_group, role.role) == (ended.replica_group, ended.role)
