@@ -417,12 +417,14 @@ def _backdate_start(start: Start, begins: Sequence[int], over: int | None) -> tu
 
 def _goes_back_to_the_head(mark: Start, segments: Sequence[Segment]) -> bool:
     """Return True when the lines before the last one of a start, with no other one of it among them, go back to the
-    head of the log without a silence: the others are older than the log, and so is the run."""
+    head of the log without a silence: the others are older than the log, and so is the run. A gap that is longer than
+    all that the log shows before it is no silence."""
     before = [segment for segment in segments if segment.first < mark.at]
     if not mark.only_its_last or not before or mark.at - before[0].first > _ONE_START:
         return False
     begins = [*(segment.first for segment in before[1:]), mark.at]
-    return all(begin - segment.last < SILENCE for segment, begin in zip(before, begins, strict=True))
+    gaps = ((begin - shown.last, shown.last - before[0].first) for shown, begin in zip(before, begins, strict=True))
+    return all(gap < SILENCE or gap > shown for gap, shown in gaps)
 
 
 def _separate_starts(

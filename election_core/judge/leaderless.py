@@ -252,7 +252,8 @@ class _Ends:
         one_loss = elapsed(end.earliest, lost.latest)[1] >= 0 and elapsed(lost.earliest, end.latest)[1] >= 0
         later = elapsed(end.earliest, target)[1] < elapsed(lost.earliest, target)[1]
         earliest = end.earliest if one_loss and later and not said_itself else lost.earliest
-        known = [lost.latest] if self._missed(end) else [lost.latest, end.latest]
+        heard = end.missed and end.tenure.end_cause in (None, SILENT)  # nobody heard of it later, but who ended then
+        known = [lost.latest] if heard or self._missed(end) else [lost.latest, end.latest]
         latest = max(known, key=lambda moment: elapsed(moment, target)[0])
         return _End(earliest, latest, end.tenure, lost)
 

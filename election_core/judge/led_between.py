@@ -193,13 +193,13 @@ def covers(group: Group, source: str, begin: Moment, end: Moment) -> bool:
 
 
 def not_shown(group: Group, source: str, begin: Moment, end: Moment) -> int:
-    """Return for how many us, at least, before ``end`` a log shows nothing new: since it ends, or since a gap between
+    """Return for how many us, at most, before ``end`` a log shows nothing new: since it ends, or since a gap between
     its files. UNBOUNDED if it begins after ``begin``."""
     last = group.written.get(source)
     if last is None or not _begins_before(group, source, begin):
         return UNBOUNDED
-    ends = [last, *_gaps_within(group, source, begin, end)]
-    return max(0, *(group.clocks.elapsed(at, end)[0] for at in ends))
+    ends, over = [last, *_gaps_within(group, source, begin, end)], Moment(end.at, end.at, end.source)
+    return max(0, *(group.clocks.elapsed(at, over)[1] for at in ends))
 
 
 def _gaps_within(group: Group, source: str, begin: Moment, end: Moment) -> Iterator[Moment]:

@@ -286,20 +286,25 @@ class _Whole:
                 yield f"least grew from {least} ms: {found.summary}"
 
     def _names(self, found: Finding) -> set[str]:
-        """Whom it is about, by all names: of one whose id is in lines that are not there a part knows the folder."""
-        return {*found.nodes}.union(*(self._of_folder.get(node, ()) for node in found.nodes))
+        """Whom it is about, by all names: of one whose id is in lines that are not there a part knows the folder, or
+        the id that it had before."""
+        nodes = {*found.nodes}
+        return nodes.union(*(ids for folder, ids in self._of_folder.items() if folder in nodes or ids & nodes))
 
     def end(self, ended: RoleInterval) -> Iterator[str]:
         """A death or a stop, where by the whole the same role went on: long before it and long after it, and to another
         end. When somebody died is known as well as the lines around it: by the whole it may be later; and the end of
-        one leadership is the same, or one that the same line shows, wherever clocks place it of which a part knows
+        a role in its term is the same, or one that the same line shows, wherever clocks place it of which a part knows
         less."""
         at, by = ended.end_time or 0, (ended.end_time or 0) + 1000 * (ended.end_uncertainty_ms or 0)
         roles = self._lived.get(ended.source_node or ended.node or "", [])
-        if ended.end_event_id in {role.end_event_id for role in roles if role.end_cause in _ENDS} - {None}:
-            return
-        led = {role.term for role in roles if role.role == LEADER and role.end_cause in _ENDS}
-        for role in roles if ended.role != LEADER or ended.term not in led - {None} else ():
+        over = [role for role in roles if role.end_cause in _ENDS]
+        told = any(
+            role.end_event_id == ended.end_event_id or (role.role, role.term) == (ended.role, ended.term)
+            for role in over
+            if role.term is not None
+        )
+        for role in () if told else roles:
             same = (role.replica_group, role.role) == (ended.replica_group, ended.role)
             goes_on = role.end_cause not in _ENDS and (role.end_time is None or role.end_time > by + 2 * SLACK_US)
             if same and goes_on and role.start_time < at - SLACK_US and role.source_node is not None:
@@ -338,12 +343,13 @@ _MORE_EXACT = {
     "leadership_transfer": {"preferred_leader"},
     "leader_lost": {"leadership_transfer"},
     "master_inactive": {"master_lost", "master_stopped", "master_silent"},
+    "master_lost": {"elected_again"},
     "moved": {"leader_stopped"},
     "election_timeout": {"larger_term"},
     "leader_died": {"unclean"},
 }
 """Causes of which the whole may know more: one that hands over by itself hands over, followers lose whoever hands over,
-controllers lose the heartbeats of whoever stops or dies, whoever a larger term topples is waited for in vain, and of
+controllers lose the heartbeats of whoever stops or dies, whom they lost they may elect again, whoever a larger term topples is waited for in vain, and of
 a dead leader's followers one may be elected that was not in sync."""
 
 
