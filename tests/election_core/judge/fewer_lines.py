@@ -280,9 +280,9 @@ class _Whole:
         if not sure:
             yield f"{'risen' if alike else 'new'}: {found.severity} {found.certainty} {found.rule}: {found.summary}"
             return
-        if found.duration_min_ms is not None:
-            least = max(each.duration_min_ms or 0 for each in sure)
-            if found.duration_min_ms * 1000 > least * 1000 + SLACK_US:
+        for measure in ("duration_min_ms", "overlap_min_ms"):
+            least = max(getattr(each, measure) or 0 for each in sure)
+            if (getattr(found, measure) or 0) * 1000 > least * 1000 + SLACK_US:
                 yield f"least grew from {least} ms: {found.summary}"
 
     def _names(self, found: Finding) -> set[str]:
