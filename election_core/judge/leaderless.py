@@ -237,8 +237,7 @@ class _Ends:
         if end.tenure.end_cause == DIED and self._missed(end):  # whoever followed longer did so until it died
             over = end.tenure.end
             end = replace(end, latest=Moment(over.by, over.by, over.source), missed=False)
-        lost = self._majorities.lost(end.tenure, target)
-        elapsed = self._group.clocks.elapsed
+        lost, elapsed = self._majorities.lost(end.tenure, target), self._group.clocks.elapsed
         if end.tenure.end_cause in PLANNED:  # while it stops it leads on until its followers miss it
             left = lost is not None and lost.sure and elapsed(lost.latest, end.tenure.end)[1] > 0
             return _End(end.earliest, lost.latest if lost is not None and left else end.tenure.end, end.tenure)
@@ -252,8 +251,8 @@ class _Ends:
         one_loss = elapsed(end.earliest, lost.latest)[1] >= 0 and elapsed(lost.earliest, end.latest)[1] >= 0
         later = elapsed(end.earliest, target)[1] < elapsed(lost.earliest, target)[1]
         earliest = end.earliest if one_loss and later and not said_itself else lost.earliest
-        heard = end.missed and end.tenure.end_cause in (None, SILENT)  # nobody heard of it later, but who ended then
-        known = [lost.latest] if heard or self._missed(end) else [lost.latest, end.latest]
+        missed = self._missed(end) or (end.missed and end.tenure.end_cause in (None, SILENT))
+        known = [lost.latest] if missed else [lost.latest, end.latest]
         latest = max(known, key=lambda moment: elapsed(moment, target)[0])
         return _End(earliest, latest, end.tenure, lost)
 

@@ -1,9 +1,11 @@
 """What is known of a real run from outside of its logs: what its clients had acknowledged and what was done to it."""
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -19,6 +21,9 @@ NOTICED_S = 3.0
 
 NEVER_TOLD = -1
 """Slaves in sync of a broker that nobody has told a role yet: it answers "master" for want of another role."""
+
+_PUT_BACK = re.compile(r"clock of (\S+) put back (\d+) s$")
+"""How some records tell it in words."""
 
 ANY_GROUP = ""
 """The group of clients that name none."""
@@ -139,8 +144,12 @@ class Records:
             if isinstance(said, Mapping) and said.get("clock_ms"):
                 errors[node] = [(0.0, said["clock_ms"] / 1000)]
         for entry in _entries(self.run / "truth.jsonl"):
-            if entry.get("action") == "clock" and "clock_ms" in entry:
-                errors.setdefault(entry["node"], [(0.0, 0.0)]).append((entry["t"], entry["clock_ms"] / 1000))
+            if entry.get("action") == "clock" and ("clock_ms" in entry or "by" in entry):
+                by_s = entry["clock_ms"] / 1000 if "clock_ms" in entry else float(entry["by"])
+                errors.setdefault(entry["node"], [(0.0, 0.0)]).append((entry["t"], by_s))
+            elif put_back := _PUT_BACK.match(entry.get("deed", "")):
+                at = datetime.fromisoformat(entry["at"]).timestamp()
+                errors.setdefault(put_back[1], [(0.0, 0.0)]).append((at, -float(put_back[2])))
         return errors
 
     def leading(self) -> Iterator[tuple[str, float, float]]:
