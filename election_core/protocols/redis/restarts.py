@@ -13,7 +13,7 @@ from itertools import pairwise
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.group import Group, since
 from election_replay.election_core.judge.wording import name_of, seconds
-from election_replay.election_core.model.catalogue import CRITICAL, POSSIBLE, WARNING, RuleId
+from election_replay.election_core.model.catalogue import CRITICAL, POSSIBLE, PROVEN, WARNING, RuleId
 from election_replay.election_core.model.facts import Role
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND, Timeout
@@ -142,13 +142,15 @@ def _lost_since_snapshot(group: Group, saved: DataHeld, earlier: Sequence[DataHe
 @dataclass(frozen=True, slots=True)
 class Replaced:
     """What a replica lost when it copied an empty master: ``keys``, or ``bytes`` of a history, as ``had`` shows.
-    ``sure``: keys, or more bytes than heartbeats can have been since the history began."""
+    ``sure``: keys, or more bytes than heartbeats can have been since the history began. ``written``: the same, or since
+    the begin of the logs where that of the history is unknown."""
 
     copy: DataHeld
     had: DataHeld
     keys: int
     bytes: int
     sure: bool
+    written: bool = True
 
 
 def wiped(group: Group) -> Iterator[Finding]:
@@ -163,15 +165,17 @@ def wiped(group: Group) -> Iterator[Finding]:
             continue
         replicas = dict.fromkeys(of.copy.node or of.copy.source_node for of in emptied)
         keys, history = max(of.keys for of in emptied), max(of.bytes for of in emptied)
-        gone = f"at least {keys:,} keys" if keys else f"{history:,} bytes of former writes"
+        gone = f"at least {keys:,} keys are gone" if keys else f"{history:,} bytes of former writes are gone"
+        written = any(of.written for of in emptied)
         yield group.finding(
             RuleId.POSSIBLE_DATA_LOSS,
             ("wiped", began.source_node, began.ids),
             severity=CRITICAL if any(of.sure for of in emptied) else WARNING,
+            certainty=PROVEN if written else POSSIBLE,
             nodes=(began.who, *replicas),
             when=(began.since, max(since(of.copy).at for of in emptied)),
             summary=f"{name_of(began.node, began.source_node)} began anew without a key, and "
-            f"{' and '.join(replicas)} copied that; {gone} are gone.",
+            f"{' and '.join(replicas)} copied that; {gone}{'' if written else ', if they were not heartbeats alone'}.",
             evidence=[began.since_event, *(fact.since_event for of in emptied for fact in (of.had, of.copy))],
         )
 
@@ -194,8 +198,8 @@ def _replaced(group: Group, held: Sequence[DataHeld], began: DataHeld) -> Iterat
             ]
             first = begun[0].since if begun else min(fact.since for fact in group.facts)
             since_then = history - ((begun[0].to_index or 1) - 1 if begun else 0)
-            if since_then > heartbeats(group, max(began.since - first, 0)):
-                yield Replaced(copy, asked[-1], 0, history, sure=bool(begun))
+            written = since_then > heartbeats(group, max(began.since - first, 0))
+            yield Replaced(copy, asked[-1], 0, history, sure=written and bool(begun), written=written)
 
 
 def _led_before(group: Group, began: DataHeld) -> bool:
