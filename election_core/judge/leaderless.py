@@ -365,8 +365,9 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     relevant = [moment for moment in relevant if not _followed_again(group, tenure, moment, over)]
     if log_stops and not (relevant and _missed_when_its_log_stops(clocks, end, near)):
         return _End(end, target, tenure)
-    # A member that lost the leader surely before another one heard of it was only cut off.
-    still_heard = [word for word in relevant if not any(clocks.surely_before(word, other) for other in relevant)]
+    # A member that lost the leader surely before it, or another one, heard of it again was only cut off.
+    last = {word.source: word for word in sorted(relevant)}.values()
+    still_heard = [word for word in last if not any(clocks.surely_before(word, other) for other in last)]
     # What may have been heard after the end, from a later process run, bounds nothing.
     bounds = [m for m in still_heard if log_stops or not clocks.surely_before(end, Moment(m.by, m.by, m.source))]
     # Near a step a clock proves nothing: that follower may have heard of the leader later than the others.

@@ -1,12 +1,13 @@
 """The parts that logs of voting members have in common: votes, campaigns, terms, lost quorums, last heartbeats."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from election_replay.election_core.fold.checks import Checked
 from election_replay.election_core.fold.fact_writer import FactWriter
 from election_replay.election_core.fold.own_term import OwnTerm
+from election_replay.election_core.fold.process_runs import Incarnation
 from election_replay.election_core.fold.role_log import RoleLog
 from election_replay.election_core.model.facts import (
     Fact,
@@ -99,7 +100,8 @@ class VotingLog(RoleLog):
             yield TermRaised(*emit.at(event), term=term, peer=peer)
         for lost in self.gave_up:
             line = lost.event
-            during = emit.during(self.node, lost.at, lost.by, line.event_id, line.at, line.by, line.event_id)
+            at = _since_its_silence(lost.at, emit.incarnations) if lost.closed else lost.at
+            during = emit.during(self.node, at, lost.by, line.event_id, line.at, line.by, line.event_id)
             yield QuorumLost(*during, term=lost.term, rounds=None, regained=False, closed=lost.closed)
         for term, index, event in self.committed:
             yield KnownCommitted(*emit.at(event), term=term, to_index=index)
@@ -108,3 +110,10 @@ class VotingLog(RoleLog):
         yield from self.checked.tallied(emit, self.node)
         yield from self.checked.broken(emit, how)
         yield from self.own_term.facts(emit)
+
+
+def _since_its_silence(at: int, runs: Iterable[Incarnation]) -> int:
+    """Return since when the connections may have been closed that a leader found closed at ``at`` (us): if its log was
+    silent just before, it may have been frozen, and found out when it went on."""
+    silent = (gap.begin for run in runs for gap in run.silences if gap.end <= at <= gap.end + Timeout.BLURRED_END.us)
+    return min(silent, default=at)

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 
-from election_replay.election_core.fold.roles import LEADER
+from election_replay.election_core.fold.roles import FOLLOWER, LEADER
 from election_replay.election_core.judge.clock import UNBOUNDED, Moment
 from election_replay.election_core.judge.group import Group, Tenure, since, until
 from election_replay.election_core.judge.overlap import Overlap, overlap_finding, overlaps
@@ -394,9 +394,16 @@ def in_succession(group: Group) -> list[Tenure]:
 
 
 def out_of_place(group: Group, tenure: Tenure) -> bool:
-    """Return True when a master was restarted after another server had replaced it: nobody gave it an epoch."""
-    return restarted(group, tenure) and any(
-        other.term > tenure.term and group.clocks.elapsed(other.begin, tenure.begin)[0] > 0 for other in group.tenures
+    """Return True when a master was restarted after another server had replaced it: nobody gave it an epoch. One that
+    had followed when it was restarted has the epoch of the master at that time."""
+    if not restarted(group, tenure):
+        return False
+    before = group.roles_of(tenure.source, tenure.begin.at - 1)
+    followed = [role.role for role in before if role.role in (LEADER, FOLLOWER)][-1:] == [FOLLOWER]
+    return any(
+        (other.term > tenure.term or (followed and other.term == tenure.term and other.node != tenure.node))
+        and group.clocks.elapsed(other.begin, tenure.begin)[0] > 0
+        for other in group.tenures
     )
 
 

@@ -400,11 +400,12 @@ class ZabLog(VotingLog):
         return (tick_us, SYNC_LIMIT * tick_us) if limit is None else (limit * tick_us, limit * tick_us)
 
     def _on_learner_lost(self, event: FoldEvent) -> None:
-        """Take that the leader gave up a learner: a silent one had been heard last one time-out earlier."""
-        least_us, most_us = self._silent(event)
-        at = event.at - most_us - (self._settings.get("tickTime", 0) * 1000 if most_us else 0)
+        """Take that the leader gave up a learner: a silent one had been heard last one time-out earlier, and may have
+        answered until the next ping was due: a leader sends two per tick."""
+        (least_us, most_us), tick_us = self._silent(event), self._settings.get("tickTime", 0) * 1000
+        at, by = (event.at - most_us - tick_us, event.by - least_us + tick_us // 2) if most_us else (event.at, event.by)
         if self._now.role == LEADER:
-            self._now.learners_lost.append((at, event.by - least_us, event))
+            self._now.learners_lost.append((at, by, event))
 
     def _note_without_quorum(self, event: FoldEvent) -> None:
         """Note a lost quorum: too few learners were in sync at a tick, and enough at the one before (``Leader#lead``).

@@ -49,10 +49,15 @@ def _leader_ends(group: Group) -> Iterator[LogEnd]:
 
 
 def _commits(group: Group) -> Iterator[KnownCommit]:
-    for end in _leader_ends(group):
-        yield KnownCommit(end.node, end.term, end.index, end.event_id)
-    for fact in group.of(KnownCommitted):
-        yield KnownCommit(fact.who, fact.term, fact.to_index, fact.since_event)
+    """Yield what was committed. The first zxid of an epoch, with counter 0, is that of ``NEWLEADER`` and of no entry: a
+    server has it as its last one when a leader was established that then took nothing (``Leader#lead``)."""
+    known = [KnownCommit(end.node, end.term, end.index, end.event_id) for end in _leader_ends(group)]
+    known += [KnownCommit(fact.who, fact.term, fact.to_index, fact.since_event) for fact in group.of(KnownCommitted)]
+    yield from (commit for commit in known if _is_entry(commit.index))
+
+
+def _is_entry(zxid: int) -> bool:
+    return zxid % (1 << COUNTER_BITS) > 0
 
 
 def losses(group: Group, breaches: Iterable[Finding]) -> Iterator[Finding]:
@@ -132,7 +137,9 @@ def _held_by_most(group: Group) -> list[tuple[Lack, Sequence[LeaderLog]]]:
             _, log = logs.pop()
             last[log.who] = max(last.get(log.who, log), log, key=attrgetter("to_index"))
         end = ends.get((tenure.node, tenure.begin.event_id))
-        ahead = [log for log in last.values() if end is not None and log.to_index > end.index]
+        ahead = [
+            log for log in last.values() if end is not None and log.to_index > end.index and _is_entry(log.to_index)
+        ]
         votes = group.electorates.needed(tenure) if ahead else None
         if end is None or votes is None:
             continue
