@@ -206,7 +206,6 @@ class Running:
     led_until: int | None = None
     restarted: bool = False
     candidate_end: int | None = None
-    missed: tuple[str | None, int | None] | None = None
     before: BeforeTheLog | None = None
 
 
@@ -350,7 +349,6 @@ class Membership(VotingLog):
         if self._role == FOLLOWER and self.leader is not None and self.timeout_us:
             least, most = event.at - 2 * self.timeout_us, event.by - self.timeout_us + _tick_us(self.timeout_us)
             self.heard.append(HeardLast(self.leader, least, most, event.event_id))
-            self._now.missed = (self.leader, self.term)
 
     def _on_pre_candidate(self, event: FoldEvent) -> None:
         self._step(event, CANDIDATE, event.term, None, self._now.cause or "election_timeout")
@@ -407,10 +405,6 @@ class Membership(VotingLog):
         if self._role != LEADER and self._now.led_until is not None and self._now.restarted:
             self._blur_end(self._now.led_until)
         self._now.restarted = False
-        if self._now.missed is not None:
-            if self._now.missed == (event.peer, event.term):  # it led on; only its messages were lost
-                self.heard.pop()
-            self._now.missed = None
         if event.peer != self.node:
             led_until = self._now.led_until if self._role == LEADER else None
             self.ends(event, "lost")
