@@ -355,9 +355,8 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     )
     late = -Timeout.LAST_HEARTBEAT.us
     relevant = [m for m in near if clocks.elapsed(end, m)[1] > late and clocks.elapsed(m, target)[1] > 0]
-    if (
-        tenure.begin.width > Timeout.BLURRED_END.us
-    ):  # near a step of its clock: they may have heard of an earlier tenure
+    # Near a step of its clock they may have heard of an earlier tenure.
+    if tenure.begin.width > Timeout.BLURRED_END.us:
         relevant = [moment for moment in relevant if clocks.elapsed(tenure.begin, moment)[0] > 0]
     if not log_stops:  # what was heard after the end came from a later process run
         relevant = [moment for moment in relevant if not clocks.surely_before(end, moment)]
