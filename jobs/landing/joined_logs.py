@@ -41,6 +41,12 @@ SET_BACK_S = 10
 EARLIER = 30
 """The logs of one process begin within so many seconds of each other."""
 
+MOST_SECTIONS = 200
+"""Nobody joins so many logs; a collector that merges them in some disorder makes time go back as often."""
+
+PURE = 10
+"""At most one line in so many that names its writer is of another member than the others of a section."""
+
 SECONDS = 14
 """The digits of a stamp up to its seconds."""
 
@@ -136,7 +142,8 @@ def set_back(lines: Iterable[str]) -> bool:
 
 
 def logs_of_members(lines: Sequence[str], speaking: Mapping[int, str]) -> list[list[list[range]]]:
-    """Return, for each member, the sections of each of its logs by the numbers of their lines; empty for one log.
+    """Return, for each member, the sections of each of its logs by the numbers of their lines; empty for one log,
+    and where several members speak in one section, or time goes back too often: their logs were merged.
 
     ``speaking`` maps the numbers of lines to the member that wrote them. A section in which nobody speaks goes to the
     member before it, or at the beginning to the first that speaks; one that begins before the log of that member does
@@ -144,6 +151,10 @@ def logs_of_members(lines: Sequence[str], speaking: Mapping[int, str]) -> list[l
     """
     sections, several = sections_of(lines), len({*speaking.values()}) > 1
     heard = [Counter(speaking[number] for number in section if number in speaking) for section in sections]
+    if len(sections) > MOST_SECTIONS or any(
+        PURE * voices.most_common(1)[0][1] < (PURE - 1) * voices.total() for voices in heard if voices
+    ):
+        return []
     found: dict[str, dict[int, Sequence[str]]] = {}
     who = next((voices.most_common(1)[0][0] for voices in heard if voices), "")
     since: dict[str, float] = {}

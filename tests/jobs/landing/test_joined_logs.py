@@ -2,7 +2,7 @@
 
 import pytest
 
-from election_replay.jobs.landing.joined_logs import logs_in
+from election_replay.jobs.landing.joined_logs import logs_in, logs_of_members
 
 
 def lines(begin: int, count: int, text: str) -> list[str]:
@@ -45,3 +45,10 @@ def test_a_file_of_several_members_holds_several_logs_of_each() -> None:
     assert len(logs_in(dict(enumerate(sections)))) == 1
     assert len(logs_in(dict(enumerate(sections)), joined=True)) == 2
     assert len(logs_in({0: ROLES[:9], 1: lines(1, 8, "main{} - takes a role")}, joined=True)) == 1
+
+
+def test_logs_that_a_collector_merged_in_batches_are_not_one_behind_another() -> None:
+    merged = [*lines(0, 30, "m{}"), *lines(20, 40, "m{}"), *lines(50, 30, "m{}")]
+    behind = {number: "ab"[number >= 30] for number in range(100)}
+    assert len(logs_of_members(merged[:70], {at: who for at, who in behind.items() if at < 70})) == 2
+    assert logs_of_members(merged, {at: "abc"[at % 3] for at in range(100)}) == []
