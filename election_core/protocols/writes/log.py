@@ -12,12 +12,12 @@ of more than 500 ms is logged).
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from election_replay.election_core.fold.fact_writer import Speaker
 from election_replay.election_core.fold.identity import BROKER
-from election_replay.election_core.fold.process_runs import Incarnation
+from election_replay.election_core.fold.process_runs import Incarnation, Segment
 from election_replay.election_core.model.facts import RefusedWrites
 from election_replay.election_core.model.fold_event import FoldEvent
 from election_replay.election_core.model.measures import Refusal
@@ -187,7 +187,7 @@ class WritesLog:
         emit = speaker.about(group, PROTOCOL, stream, lambda time: speaker.broker_id_at(time, incarnations))
         acknowledged_in = speaker.timing_of(group).us(Timeout.CONTROLLER_ACK)
         for refusal in _once_a_run(self.refused, incarnations):
-            ends = _end_of_refusal(refusal, incarnations)
+            ends = _end_of_refusal(refusal, incarnations, speaker.written)
             first, waited = refusal.first, acknowledged_in if refusal.why == Refusal.UNACKNOWLEDGED else 0
             begin = first.at - waited, first.by - waited, first.event_id
             yield RefusedWrites(
@@ -232,19 +232,21 @@ def _once_a_run(refused: Iterable[Refused], incarnations: Sequence[Incarnation])
 
 
 def _end_of_refusal(
-    refusal: Refused, incarnations: Iterable[Incarnation]
+    refusal: Refused, incarnations: Iterable[Incarnation], written: Mapping[str, Segment]
 ) -> tuple[int, int | None, str | None] | tuple[None, None, None]:
     """Return the end of a refusal and its line; for a full disk that ends with its process, between the last sign of
-    life and the next start. A process that ended refuses nothing, and no line says that its disk has room again."""
+    life, or of the file that would tell, and the next start. A process that ended refuses nothing, and no line says
+    that its disk has room again."""
     run = _run_of(refusal.first, incarnations)
     last = refusal.end if refusal.why == Refusal.DISK_FULL else refusal.last
     if last is not None and (run is None or run.next_start is None or last.at < run.next_start):
         return last.at, last.by, last.event_id
     if run is None or run.goes_on:
         return None, None, None
-    if run.stop is not None:
-        return run.stop, run.last_by, run.stop_event
-    return max(run.last_seen, refusal.first.at), run.ended_by, run.next_start_event
+    ends = [written[refusal.first.stream].last] if refusal.first.stream in written else []
+    over = run.last_seen if run.stop is None else run.stop
+    by, line = (run.ended_by, run.next_start_event) if run.stop is None else (run.last_by, run.stop_event)
+    return max(min([over, *ends]), refusal.first.at), by, line
 
 
 def _end_of(deleted: FoldEvent | None) -> int | None:
