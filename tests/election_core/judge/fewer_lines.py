@@ -300,7 +300,7 @@ class _Whole:
         roles = self._lived.get(ended.source_node or ended.node or "", [])
         over = [role for role in roles if role.end_cause in _ENDS]
         told = any(
-            role.end_event_id == ended.end_event_id or (role.role, role.term) == (ended.role, ended.term)
+            role.end_event_id == ended.end_event_id is not None or (role.role, role.term) == (ended.role, ended.term)
             for role in over
             if role.term is not None
         )
@@ -349,8 +349,8 @@ _MORE_EXACT = {
     "leader_died": {"unclean"},
 }
 """Causes of which the whole may know more: one that hands over by itself hands over, followers lose whoever hands over,
-controllers lose the heartbeats of whoever stops or dies, whom they lost they may elect again, whoever a larger term topples is waited for in vain, and of
-a dead leader's followers one may be elected that was not in sync."""
+controllers lose the heartbeats of whoever stops or dies and may elect again whom they lost, whoever a larger term
+topples is waited for in vain, and of a dead leader's followers one may be elected that was not in sync."""
 
 
 def _about_one_thing(whole: Finding, part: Finding, nodes: set[str], others: set[str]) -> bool:
