@@ -103,7 +103,9 @@ HOLES = """
 """
 """SELECT of the first log gap, over a change of leader, of an old leader whose state is unknown; by its own clock."""
 NOW = f"""
-    SELECT *, (SELECT list(struct_pack(node := one.node, role := one.role, leader := one.leader))
+    SELECT *, (SELECT list(struct_pack(
+                   node := one.node, leader := one.leader,
+                   role := if(one.role = 'down' AND one.start_cause = 'removed', 'removed', one.role)))
                FROM role_intervals AS one
                WHERE one.cluster = current.cluster AND one.replica_group = current.replica_group
                    AND one.protocol = current.protocol AND one.end_time IS NULL) AS last_roles

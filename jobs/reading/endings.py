@@ -19,6 +19,9 @@ ENDED = {
 }
 """Phrases for the end of a member's process."""
 
+STAYS_AWAY = frozenset({"removed", "silent"})
+"""Ends after which nobody waits for another start in the same log."""
+
 NO_FAREWELL = frozenset(
     spoken.protocol for system in SYSTEMS if not system.says_farewell for spoken in system.protocols
 )
@@ -120,7 +123,8 @@ def ending_in_words(incident: Incident, ending: Row, count: int, last: Row) -> s
     at, by = ending["end_time"], dead_by(ending)
     if count == 1 and died and by - at > BLURRED:
         return f"{who} {how} between {clock(at)} and {clock(by)}{starts}."
-    return f"{who} {how}{often}{'' if ending['end_cause'] == 'silent' and not back else starts}."
+    expected = ending["end_cause"] not in STAYS_AWAY
+    return f"{who} {how}{often}{starts if back or expected else ''}."
 
 
 def ended(state: str, protocol: str) -> str:

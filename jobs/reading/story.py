@@ -484,10 +484,11 @@ def without_leader_in_words(incident: Incident, end: datetime | None) -> str:
 
 
 OBSERVES, LOOKS, DOWN = ("observes", "observe"), ("looks for a leader", "look for a leader"), ("is down", "are down")
+REMOVED = ("is removed", "are removed")
 NOT_KNOWN_WHAT = ("has an unknown role", "have an unknown role")
-WORDS = (OBSERVES, LOOKS, DOWN, NOT_KNOWN_WHAT)
+WORDS = (OBSERVES, LOOKS, DOWN, REMOVED, NOT_KNOWN_WHAT)
 """Phrases, singular and plural, for members that neither lead nor follow at the end of the logs."""
-BESIDES = {"observer": OBSERVES, "candidate": LOOKS, "down": DOWN}
+BESIDES = {"observer": OBSERVES, "candidate": LOOKS, "down": DOWN, "removed": REMOVED}
 
 
 def outcome(incident: Incident) -> Iterator[str]:

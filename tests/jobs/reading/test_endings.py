@@ -43,3 +43,22 @@ def test_deaths_one_after_the_other_are_entries_of_their_members(
     assert "at once" not in text
     assert "n1 dies between 12:00:10 and 12:00:15; it starts again at 12:00:15." in text
     assert "n3 dies between 12:00:22 and 12:00:30; it starts again at 12:00:30." in text
+
+
+def test_a_removed_member_is_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = blank(tmp_path)
+    put(tables, "terms", term(1, "n1", 0, None))
+    put(
+        tables,
+        "role_intervals",
+        role("n1", "leader", 0, None, term=1),
+        role("n2", "follower", 0, 20, term=1, end_cause="removed"),
+        role("n2", "down", 20, None, start_cause="removed"),
+        role("n3", "follower", 0, 30, term=1, end_cause="stopped"),
+        role("n3", "down", 30, None, start_cause="stopped"),
+    )
+    publish(tables)
+    assert main(["incident", "--warehouse", str(tmp_path), "--cluster", "c1", "--group", "g1"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "n2 is removed. 12:00:30 n3 is stopped; no line says that it starts again." in text
+    assert "n1 leads, n3 is down, n2 is removed." in text
