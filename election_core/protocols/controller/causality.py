@@ -94,8 +94,8 @@ def _added_after_following(facts: Sequence[Fact]) -> Iterator[Message]:
     """Yield pairs from a slave's begin to follow a master to its entry into that epoch's SyncStateSet.
 
     Source: ``AutoSwitchHAService#maybeExpandInSyncStateSet`` adds slaves that are connected and have caught up. A slave
-    may come and be added more than once in an epoch: pairs are made only where both happened equally often and the
-    epoch has one master.
+    may come and be added more than once in an epoch, and one that was frozen is added again without a line of its own:
+    only the first times are a pair, where both happened equally often and the epoch has one master.
     """
     came: dict[tuple[int, str], set[Moment]] = {}
     masters: dict[int, set[str | None]] = {}
@@ -106,8 +106,7 @@ def _added_after_following(facts: Sequence[Fact]) -> Iterator[Message]:
             came.setdefault((fact.term, fact.node), set()).add(since(fact))
     for key, added in _added(facts).items():
         if len(added) == len(came.get(key, ())) and len(masters[key[0]] - {None}) == 1:
-            for cause, effect in zip(sorted(came[key]), added, strict=True):
-                yield Message(cause, effect)
+            yield Message(min(came[key]), added[0])
 
 
 def _read_after_begin(facts: Sequence[Fact]) -> Iterator[Message]:

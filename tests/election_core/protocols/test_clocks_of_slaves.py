@@ -60,3 +60,9 @@ def test_who_came_more_or_less_often_than_it_was_added_ties_nothing(
     decided: dict[str, str], followed: tuple[str, ...]
 ) -> None:
     assert apart(decided, followed)[0] < 0
+
+
+def test_who_was_frozen_is_added_again_without_a_line_of_its_own() -> None:
+    decided = {"10:00:12": "1, 2", "10:05:00": "1", "10:05:30": "1, 2"}
+    least, most = apart(decided, ("10:00:07", "10:10:00"))
+    assert -3600 < least <= 0 <= most < 3600
