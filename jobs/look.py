@@ -32,7 +32,6 @@ from election_replay.jobs.landing.regrouping import (
     read_together,
 )
 from election_replay.jobs.reading.kinship import (
-    files_put_right,
     groups_by_kinship,
     kinds_of_lines,
     members_spoken,
@@ -40,6 +39,7 @@ from election_replay.jobs.reading.kinship import (
     repeated_files,
     spans_of_files,
 )
+from election_replay.jobs.reading.landed_files import files_put_right
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import Replay, replay
 from election_replay.jobs.settings.config import Config

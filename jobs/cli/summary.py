@@ -8,8 +8,8 @@ from types import MappingProxyType
 from election_replay.election_core.judge.wording import number_of
 from election_replay.jobs.cli.output import more
 from election_replay.jobs.reading.hosts import by_host
-from election_replay.jobs.reading.kinship import files_put_right
-from election_replay.jobs.reading.misunderstood import misunderstood as not_understood
+from election_replay.jobs.reading.landed_files import files_put_right
+from election_replay.jobs.reading.landed_files import misunderstood as not_understood
 from election_replay.jobs.reading.next_steps import steps_of, with_warehouse
 from election_replay.jobs.reading.published import Published
 from election_replay.jobs.reading.words import SEVERITIES, Row, clock, listed, paragraph, surely

@@ -121,12 +121,6 @@ def spans_of_files(published: Published) -> dict[tuple[str, str], list[tuple[str
     return found
 
 
-def files_put_right(published: Published) -> list[tuple[str, str]]:
-    """Return (path, how) of the files whose lines are not read as they stand."""
-    rows = published.rows("SELECT DISTINCT path, put_right FROM landed_files WHERE put_right IS NOT NULL ORDER BY ALL")
-    return [(row["path"], row["put_right"]) for row in rows]
-
-
 def sentinels_apart(published: Published) -> dict[tuple[str, str], list[list[str]]]:
     """Return, by (cluster, group), the sources of sentinels that do not know those of another set, set by set.
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from election_replay.jobs.reading.misunderstood import misunderstood
+from election_replay.jobs.reading.landed_files import misunderstood
 from election_replay.jobs.reading.published import Published
 
 Sample = tuple[Mapping[str, Any], float]
