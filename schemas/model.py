@@ -116,10 +116,6 @@ class Table:
         """Return the columns as DDL for Spark's ``StructType.fromDDL`` and ``CREATE TABLE``."""
         return ", ".join(column.ddl for column in self.columns)
 
-    def row_type(self) -> str:
-        """Return the row as a SQL struct type; every field is nullable."""
-        return "STRUCT<" + ", ".join(f"`{c.name}`: {c.type.sql}" for c in self.columns) + ">"
-
     def arrow_schema(self) -> pa.Schema:
         """Return the Arrow schema."""
         return pa.schema([pa.field(c.name, c.type.arrow, nullable=c.nullable) for c in self.columns])

@@ -139,11 +139,6 @@ class Clocks:
             most = min(most, 0) if after.end < before.begin else most
         return least, most
 
-    def comparable(self, moment: Moment, other: Moment) -> bool:
-        """Return True when the time between two moments has a bound on at least one side."""
-        least, most = self.elapsed(moment, other)
-        return least > -UNBOUNDED or most < UNBOUNDED
-
     def never_set(self, source: str) -> bool:
         """Return True when no step of a clock is known, so that its readings are in the order of its log."""
         return source in self._never_set

@@ -24,9 +24,6 @@ JUDGED = (*FACT_TABLES, *VERDICTS)
 CARRIED = ("judged", "quiescent_groups", "fold_checkpoints", "source_watermarks")
 """Tables that one replay leaves to the next."""
 
-WRITTEN = (*JUDGED, *CARRIED)
-"""All tables that a replay writes."""
-
 VERSIONED_BY_RUN = (*FACT_TABLES, "judged", "published")
 """Tables of which a run names a version. Rows of the other judged tables are only added, and name their run."""
 

@@ -18,7 +18,7 @@ from election_replay.jobs.reading.published import Published
 from election_replay.jobs.replay import replay
 from election_replay.jobs.replaying.nothing_new import Selection
 from election_replay.jobs.upkeep import upkeep
-from election_replay.jobs.warehouse.table_sets import WRITTEN
+from election_replay.jobs.warehouse.table_sets import CARRIED, JUDGED
 from election_replay.jobs.warehouse.warehouse import Warehouse
 from election_replay.schemas import TABLES
 from tests.jobs.nights import content, land_only
@@ -98,7 +98,7 @@ def test_a_cluster_is_erased_everywhere(two_nights: Warehouse, local: LocalEngin
     planned = forget(two_nights, "old-copy", dry_run=True)
     assert content(two_nights) == kept
     assert forget(two_nights, "old-copy") == planned
-    assert {"landed_files", "log_lines", "events", *WRITTEN} - {*planned} <= {
+    assert {"landed_files", "log_lines", "events", *JUDGED, *CARRIED} - {*planned} <= {
         "quiescent_groups",
         "clock_offsets",
         "sync_state_sets",

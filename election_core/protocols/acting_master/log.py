@@ -40,7 +40,7 @@ def min_id_propagation_us(timing: Timing) -> int:
     return timing.us(Timeout.MEMBER_GROUP_POLL) + Timeout.MEMBER_GROUP_ANSWER.us
 
 
-STILL_OPEN, CLEAN_STOP, DROPPED, EXPIRED = "open", "stopped", "dropped", "expired"
+STILL_OPEN, DROPPED, EXPIRED = "open", "dropped", "expired"
 FAILING = "failing"
 
 _SERVICES = frozenset({"BRK_SCHEDULE", "BRK_TX_CHECK", "BRK_POP_REVIVE"})

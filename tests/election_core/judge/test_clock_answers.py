@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from election_replay.election_core.judge.clock import Clocks, Message, Moment, Step
+from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Message, Moment, Step
 from tests.election_core.judge.test_clock import SECOND, SOURCES, Set, chatter, fact_at
 
 ANSWERS = Path(__file__).with_name("clock_answers.txt")
@@ -88,7 +88,8 @@ def answers(seed: int) -> list[str]:
     _, common_time = clocks.in_common_time()
     for one, other in zip(moments, moments[1:] + moments[:1], strict=True):
         least, most = clocks.elapsed(one, other)
-        marks = f"{clocks.comparable(one, other):d}{clocks.near_step(one):d}{clocks.surely_before(one, other):d}"
+        bounded = least > -UNBOUNDED or most < UNBOUNDED
+        marks = f"{bounded:d}{clocks.near_step(one):d}{clocks.surely_before(one, other):d}"
         shown = clocks.shown_by(other.source, one)
         common = common_time.fact(fact_at(one)).since
         said.append(f"{one.source}{one.at} {other.source}{other.at}: {least} {most} {marks} {common} {shown}")
@@ -105,7 +106,8 @@ def test_all_answers_are_what_they_were(request: pytest.FixtureRequest) -> None:
 def test_of_a_clock_that_is_set_all_the_time_nothing_is_known() -> None:
     steps = [Step("a", 10 * at * SECOND, 5 * SECOND, 5 * SECOND) for at in range(1, 200)]
     clocks = Clocks({"a": BOUND_US, "b": BOUND_US}, [], steps)
-    assert not clocks.comparable(Moment(SECOND, SECOND, "a"), Moment(SECOND, SECOND, "b"))
+    least, most = clocks.elapsed(Moment(SECOND, SECOND, "a"), Moment(SECOND, SECOND, "b"))
+    assert least <= -UNBOUNDED < UNBOUNDED <= most
     assert clocks.shown_by("b", Moment(SECOND, SECOND, "a")) == (None, None)
 
 
