@@ -365,14 +365,14 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     if log_stops and not (relevant and _missed_when_its_log_stops(clocks, end, near)):
         return _End(end, target, tenure)
     # A member that lost the leader surely before it, or another one, heard of it again was only cut off.
-    last = {word.source: word for word in sorted(relevant)}.values()
-    still_heard = [word for word in last if not any(clocks.surely_before(word, other) for other in last)]
+    still_heard = [word for word in relevant if not any(clocks.surely_before(word, other) for other in relevant)]
     # What may have been heard after the end, from a later process run, bounds nothing.
     bounds = [m for m in still_heard if log_stops or not clocks.surely_before(end, Moment(m.by, m.by, m.source))]
     # Near a step a clock proves nothing: that follower may have heard of the leader later than the others.
     by_majority = group.protocol in BY_MAJORITY
     closed = [m for m in bounds if by_majority and tenure.end_cause == DIED and m.event_id in group.once(closings)]
-    latest = min(closed or bounds, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
+    words = closed or {word.source: word for word in sorted(bounds)}.values()
+    latest = min(words, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
     around = (m for m in still_heard if clocks.near_step(m) and by_majority)
     if doubtful := next((m for m in around if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), None):
         latest = doubtful if log_stops else end  # it was over by the next start, by its own clock
