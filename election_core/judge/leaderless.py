@@ -371,7 +371,7 @@ def _effective_end(group: Group, tenure: Tenure, target: Moment, heard: ByTime[M
     # Near a step a clock proves nothing: that follower may have heard of the leader later than the others.
     by_majority = group.protocol in BY_MAJORITY
     closed = [m for m in bounds if by_majority and tenure.end_cause == DIED and m.event_id in group.once(closings)]
-    words = closed or {word.source: word for word in sorted(bounds)}.values()
+    words = closed or {word.source: word for word in sorted(bounds, key=lambda m: (m.at, m.by))}.values()
     latest = min(words, key=lambda m: (clocks.near_step(m), m.by, m.source), default=end)
     around = (m for m in still_heard if clocks.near_step(m) and by_majority)
     if doubtful := next((m for m in around if clocks.elapsed(latest, m)[1] > Timeout.BLURRED_END.us), None):

@@ -160,21 +160,24 @@ def _leads_again(group: Group, role: Role, before: Tenure, begin: Moment) -> boo
 
 def closed_after(group: Group, tenure: Tenure, target: Moment, heard: ByTime[Moment]) -> Moment | None:
     """Return when a leader that had given up long before, by its log, closed its connections, by its followers' logs.
-    Nothing is on its way for so long: one of the clocks was set. ``None``: it closed none so late. ``heard`` are the
-    moments at which a member was heard of last."""
+    Nothing is on its way for so long: one of the clocks was set. ``None``: it closed none so late, or one follower saw
+    that at once, and another was frozen. ``heard`` are the moments at which a member was heard of last."""
     elapsed, widest = group.clocks.elapsed, group.clocks.widest
     if tenure.open:
         return None
     over = Moment(tenure.end.by, tenure.end.by, tenure.source)
-    found = [
+    known = [
         moment
         for moment in heard.between(tenure.node, over.at - widest, target.by + widest)
         if moment.event_id in group.once(_closings)
-        and elapsed(over, moment)[0] > Timeout.ON_ITS_WAY.us
+        and elapsed(over, moment)[1] > -Timeout.ON_ITS_WAY.us
         and elapsed(moment, target)[0] > 0
         and (role := group.roles_of(moment.source, moment.at)[-1]).role == FOLLOWER
         and (role.leader, role.term) == (tenure.node, tenure.term)
     ]
+    found = {moment.source: moment for moment in sorted(known, key=lambda m: (m.at, m.by))}.values()
+    if any(elapsed(over, moment)[0] <= Timeout.ON_ITS_WAY.us for moment in found):
+        return None
     return min(found, key=lambda moment: elapsed(moment, target)[0], default=None)
 
 
