@@ -172,8 +172,10 @@ def closed_after(group: Group, tenure: Tenure, target: Moment, heard: ByTime[Mom
         if moment.event_id in group.once(_closings)
         and elapsed(over, moment)[1] > -Timeout.ON_ITS_WAY.us
         and elapsed(moment, target)[0] > 0
-        and (role := group.roles_of(moment.source, moment.at)[-1]).role == FOLLOWER
-        and (role.leader, role.term) == (tenure.node, tenure.term)
+        and any(
+            (role.role, role.leader, role.term) == (FOLLOWER, tenure.node, tenure.term)
+            for role in group.roles_of(moment.source, moment.at)[-1:]
+        )
     ]
     found = {moment.source: moment for moment in sorted(known, key=lambda m: (m.at, m.by))}.values()
     if any(elapsed(over, moment)[0] <= Timeout.ON_ITS_WAY.us for moment in found):
