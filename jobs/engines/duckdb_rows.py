@@ -1,9 +1,10 @@
 """Rows of the warehouse in DuckDB, read by Arrow: for the local engine, and where they are too few for Spark."""
 
+import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import reduce
+from functools import cache, reduce
 from itertools import chain, count, islice
 from operator import and_
 from pathlib import Path
@@ -88,13 +89,36 @@ class ReadAsAsked(ds.UnionDataset):  # type: ignore[misc]
 _IDLE_DATABASES: dict[tuple[str, int], list[duckdb.DuckDBPyConnection]] = {}
 """Open databases that are not in use, by memory limit and threads."""
 
-_SPILL_FOLDERS: list[tempfile.TemporaryDirectory[str]] = []
-"""The folders to which databases spill; removed when this process ends."""
-
 _NUMBERS = count()
 
 ATTACHED = "SELECT database_name FROM duckdb_databases() WHERE NOT internal AND database_name <> 'memory'"
 """SELECT of the catalogues that a user of a database attached."""
+
+
+@cache
+def folder_of_process() -> tempfile.TemporaryDirectory[str]:
+    """Return the folder that holds all scratch and spill folders of this process; removed when the process ends.
+
+    A signal that arrives while the folder of one loan is removed leaves the rest of it here.
+    """
+    return tempfile.TemporaryDirectory(prefix="election-replay-")
+
+
+def new_folder() -> Path:
+    """Return a new folder below :func:`folder_of_process`, which may be gone where old temporary files are deleted."""
+    whole = Path(folder_of_process().name)
+    whole.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return Path(tempfile.mkdtemp(dir=whole))
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Lend a new folder, and remove it at the end."""
+    folder = new_folder()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -107,13 +131,13 @@ def database_in(memory: str, threads: int) -> Iterator[tuple[duckdb.DuckDBPyConn
     idle = _IDLE_DATABASES.setdefault((memory, threads), [])
     whole = idle.pop() if idle else open_database(memory, threads)
     name = f"tables_{next(_NUMBERS)}"
-    with tempfile.TemporaryDirectory(prefix="election-replay-") as scratch, closing(whole.cursor()) as database:
+    with scratch_folder() as scratch, closing(whole.cursor()) as database:
         bounds = f"memory_limit = '{memory}'", f"threads = {threads}"
         for setting in (*bounds, "TimeZone = 'UTC'", "python_enable_replacements = false", BUILD_ON_KEYS):
             database.execute(f"SET {setting}")
         database.execute(f"ATTACH ':memory:' AS {name}")
         database.execute(f"USE {name}")
-        yield database, Path(scratch)
+        yield database, scratch
     for (other,) in whole.execute(ATTACHED).fetchall():
         whole.execute(f'DETACH "{other}"')
     idle.append(whole)
@@ -123,8 +147,7 @@ def open_database(memory: str, threads: int) -> duckdb.DuckDBPyConnection:
     """Open a database in memory with a folder to spill to."""
     bounds: dict[str, str | bool | int | float | list[str]] = {"memory_limit": memory, "threads": threads}
     database = duckdb.connect(config=bounds)
-    _SPILL_FOLDERS.append(tempfile.TemporaryDirectory(prefix="election-replay-"))
-    database.execute("SET temp_directory = ?", [_SPILL_FOLDERS[-1].name])
+    database.execute("SET temp_directory = ?", [str(new_folder())])
     return database
 
 
