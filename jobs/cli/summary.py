@@ -1,6 +1,6 @@
 """The summary of a published run, for people."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from shlex import quote
 from types import MappingProxyType
@@ -125,9 +125,14 @@ def put_right(published: Published) -> Iterator[str]:
     files = files_put_right(published)
     if files:
         yield "  not read as they stand (table landed_files, column put_right):"
-    yield from (f"    {path}  {how}" for path, how in files[:SHOWN])
-    if len(files) > SHOWN:
-        yield f"    and {len(files) - SHOWN:,} more"
+    yield from first_of([f"    {path}  {how}" for path, how in files])
+
+
+def first_of(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the first :data:`SHOWN` lines of a list, and how many more there are."""
+    yield from lines[:SHOWN]
+    if len(lines) > SHOWN:
+        yield f"    and {len(lines) - SHOWN:,} more"
 
 
 def misunderstood(published: Published) -> Iterator[str]:
@@ -136,10 +141,7 @@ def misunderstood(published: Published) -> Iterator[str]:
     if rows:
         files = number_of(len(rows), "file")
         yield f"  not understood: {files}, whose lines nobody judged (table landed_files, column problem):"
-    for row in rows[:SHOWN]:
-        yield f"    {row['path']}  {row['problem'].removeprefix(NOT_UNDERSTOOD)}"
-    if len(rows) > SHOWN:
-        yield f"    and {len(rows) - SHOWN:,} more"
+    yield from first_of([f"    {row['path']}  {row['problem'].removeprefix(NOT_UNDERSTOOD)}" for row in rows])
 
 
 def unreadable(published: Published) -> Iterator[str]:
@@ -150,12 +152,12 @@ def unreadable(published: Published) -> Iterator[str]:
     )
     if rows:
         yield "  not readable (table quarantine):"
-    for row in rows[:SHOWN]:
-        yield f"    {row['path']}:{row['line_no']}  {row['reason']}" + (
-            f" ({row['n']:,} lines)" if row["n"] > 1 else ""
-        )
-    if len(rows) > SHOWN:
-        yield f"    and {len(rows) - SHOWN:,} more"
+    yield from first_of(
+        [
+            f"    {row['path']}:{row['line_no']}  {row['reason']}" + (f" ({row['n']:,} lines)" if row["n"] > 1 else "")
+            for row in rows
+        ]
+    )
 
 
 def without_role(published: "Published") -> Iterator[str]:

@@ -38,7 +38,7 @@ from election_replay.jobs.landing.reversed_files import (
     reversed_files,
     sorted_as_texts,
 )
-from election_replay.jobs.landing.written_times import seconds, stamp_of
+from election_replay.jobs.landing.written_times import setbacks, stamp_of
 
 LOOKED_AT = 1 << 18
 """How many bytes of a file's beginning tell the order of its lines."""
@@ -83,18 +83,18 @@ class AsWritten:
     order_lost: bool = False
     writers: Sequence[Writer | None] = ()
 
-    @property
-    def data(self) -> bytes:
-        """The lines as bytes."""
-        return "".join(f"{line}\n" for line in self.lines).encode("utf-8", "surrogateescape")
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the lines in blocks of the size in which files are read."""
-        data, begin = self.data, 0
-        while begin < len(data):
-            end = data.rfind(b"\n", begin, begin + CHUNK_BYTES) + 1 or data.find(b"\n", begin) + 1
-            yield Block(data[begin:end], end - begin)
-            begin = end
+    def blocks(self, size: int = CHUNK_BYTES) -> Iterator[Block]:
+        """Yield the lines in blocks of about ``size`` bytes, by default of the size in which files are read."""
+        held, length = list[bytes](), 0
+        for line in self.lines:
+            data = f"{line}\n".encode("utf-8", "surrogateescape")
+            if held and length + len(data) > size:
+                yield Block(b"".join(held), length)
+                held, length = [], 0
+            held.append(data)
+            length += len(data)
+        if held:
+            yield Block(b"".join(held), length)
 
 
 PutRight = Callable[[Sequence[str]], AsWritten | None]
@@ -233,7 +233,7 @@ def goes_back(blocks: Blocks, file: LogFile, zone: LandingZone) -> bool:
         with suppress(*READ_FAILURES):
             lines += read_at(zone, file.path, file.size - LOOKED_AT, LOOKED_AT).splitlines()[-PLACES:]
     stamps = [found for line in lines if (found := stamp_of(line)) is not None]
-    return any(a[0] == b[0] and b[1] < a[1] and seconds(a) - seconds(b) > 1 for a, b in pairwise(stamps))
+    return any(fall > 1 for fall in setbacks(stamps))
 
 
 def _by_process(

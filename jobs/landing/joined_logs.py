@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from election_replay.jobs.landing.written_times import seconds, stamp
+from election_replay.jobs.landing.written_times import seconds, setbacks, stamp
 
 FEWEST_LINES = 20
 """The fewest lines with a time in a log that another one follows; in fewer nothing is seen of how it is written, unless
@@ -132,13 +132,7 @@ def sections_of(lines: Sequence[str]) -> list[range]:
 
 def set_back(lines: Iterable[str]) -> bool:
     """Return True when the time of a line is :data:`SET_BACK_S` before that of the line above it."""
-    stamps = [found for line in lines if (found := stamp(line)) is not None]
-    falls = (
-        seconds(before) - seconds(after)
-        for before, after in pairwise(stamps)
-        if before[0] == after[0] and after[1] < before[1]
-    )
-    return any(fall >= SET_BACK_S for fall in falls)
+    return any(fall >= SET_BACK_S for fall in setbacks(filter(None, map(stamp, lines))))
 
 
 def logs_of_members(lines: Sequence[str], speaking: Mapping[int, str]) -> list[list[list[range]]]:

@@ -178,8 +178,7 @@ def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) 
     except NotReadError as error:
         yield not_read(task, file, str(error))
         return
-    before = begin.before if begin.reread is None and begin.older is None else None
-    if before and before.put_right and begin.blocks.peek(1):
+    if begin.continued and begin.continued.put_right and begin.blocks.peek(1):
         yield not_read(task, file, GREW)
         return
     yield from land_log(task, file, known, begin)
@@ -187,14 +186,15 @@ def land_file(task: Task, file: LogFile, known: list[Known], zone: LandingZone) 
 
 def disorder_in(begin: "Begin", task: Task, file: LogFile, zone: LandingZone) -> Disorder | None:
     """Return what is wrong with the order or the writers of the lines of a new file; None if nothing seems to be."""
-    if begin.older or (begin.before and not begin.reread):
+    if begin.older or begin.continued:
         return None
     return disorder_of(begin.blocks, file, zone, named(task.dialect), task.envelope, beside=task.beside)
 
 
 def with_head_of(task: Task, file: LogFile, written: AsWritten) -> Task:
     """Return a task for lines that were put right, with what their beginning shows."""
-    found = head_found(file, written.data[: looked_at(file.stream)], task.config)
+    beginning = next(written.blocks(looked_at(file.stream)), Block(b"", 0)).data
+    found = head_found(file, beginning, task.config)
     zone = zone_of(file, named(found.dialect), task.config)
     envelope = None if written.writers else found.envelope
     dialect = found.dialect or task.dialect
@@ -216,6 +216,11 @@ class Begin:
     older: Known | None = None
     reread: Known | None = None
     written: AsWritten | None = None
+
+    @property
+    def continued(self) -> Known | None:
+        """The known file whose next lines are read; None where a file is read from its beginning, or not at all."""
+        return self.before if self.reread is None and self.older is None else None
 
 
 def land_log(task: Task, file: LogFile, known: list[Known], begin: Begin) -> Iterator[Found]:

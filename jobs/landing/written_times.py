@@ -1,7 +1,9 @@
 """The times in lines of any system, as far as they tell the order of the lines of one file."""
 
 import re
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from election_replay.election_core.dialects.stamps import MONTHS
 
@@ -51,3 +53,10 @@ def seconds(time: Stamp) -> float:
         return datetime.strptime(f"2000{whole}"[-14:], "%Y%m%d%H%M%S").replace(tzinfo=UTC).timestamp() + fraction
     except ValueError:  # the digits of something else
         return 0.0
+
+
+def setbacks(stamps: Iterable[Stamp]) -> Iterator[float]:
+    """Yield by how many seconds times go back, from each stamp to the next one of its form."""
+    for before, after in pairwise(stamps):
+        if before[0] == after[0] and after[1] < before[1]:
+            yield seconds(before) - seconds(after)
