@@ -13,7 +13,7 @@ reading of the clocks allows is a contradiction. The checks take one pass over f
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from operator import attrgetter
@@ -447,9 +447,13 @@ def in_lost_order(rows: Iterable[Row], facts: Iterable[Fact]) -> list[Row]:
     """Return the rows of a group; none of its findings is sure where the order of a source's lines is lost."""
     every = list(rows)
     sources = sorted({fact.source_node for fact in facts if isinstance(fact, OrderLost)})
-    why = ORDER_LOST.format(", ".join(sources))
-    sure = [row for row in every if isinstance(row, Finding) and row.certainty != POSSIBLE] if sources else []
-    return _doubted(every, {row.finding_id: why for row in sure if row.rule != RuleId.NOT_JUDGED}, why)
+    return none_sure(every, ORDER_LOST.format(", ".join(sources))) if sources else every
+
+
+def none_sure(rows: Sequence[Row], why: str, but: Collection[str] = (RuleId.NOT_JUDGED,)) -> list[Row]:
+    """Return rows with all findings doubted for the reason ``why``, ``but`` those of some rules."""
+    found = (row for row in rows if isinstance(row, Finding) and row.rule not in but and row.certainty != POSSIBLE)
+    return _doubted(rows, {row.finding_id: why for row in found}, why)
 
 
 def _doubted(rows: Sequence[Row], doubted: Mapping[str, str], why: str) -> list[Row]:

@@ -106,6 +106,9 @@ WENT_BACK = frozenset(
 )
 """Rules whose findings say that terms were reset, or that it is unclear whose they are."""
 
+OF_ONE_LOG = frozenset({RuleId.IDENTITY_CONTRADICTION, RuleId.LOG_GAP, RuleId.NOT_JUDGED, RuleId.UNKNOWN_VERSION})
+"""Rules about each log by itself, whichever cluster it is of."""
+
 
 def finding_id(cluster: str, replica_group: str, rule: str, *key: object) -> str:
     """Return a stable id: the same verdict about the same subject has the same id in every run."""

@@ -19,7 +19,7 @@ from election_replay.election_core.judge.quiescent import (
 )
 from election_replay.election_core.model.facts import Fact, Silence
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, Term, deduplicated
-from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_logs
+from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_clusters, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
 from election_replay.election_core.protocols.log_quality.facts import PassedOver
 from election_replay.election_core.protocols.log_quality.log import OF_MANY_GROUPS
@@ -74,8 +74,12 @@ def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
         duplicate_logs.deduplicate_logs(mixed_logs.split_members(of_group)), key=lambda fact: fact.protocol
     )
     in_order = _InCommonTime.of(by_protocol)
-    rows: Iterable[Row] = downgrade_refusals_of_followers(in_order.rows())
-    rows = in_lost_order(consistent(with_roots(rows), in_order.facts, in_order.clocks), of_group)
+    rows: Iterable[Row] = with_roots(downgrade_refusals_of_followers(in_order.rows()))
+    if twice := mixed_clusters.members_of_two(in_order.facts, in_order.clocks):
+        rows = mixed_clusters.in_mixed_clusters(rows, twice)
+    else:
+        rows = consistent(rows, in_order.facts, in_order.clocks)
+    rows = in_lost_order(rows, of_group)
     return [*mixed_logs.join_members(rows, by_protocol)], in_order.times
 
 

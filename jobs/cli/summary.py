@@ -40,12 +40,16 @@ def summary(published: Published, warehouse: str) -> Iterator[str]:
 def numbers(published: Published) -> Iterator[str]:
     """Yield lines with the numbers of files, lines, clusters, groups and terms."""
     files = published.rows(
-        "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) "
-        "FILTER (WHERE status NOT IN ('not_read', 'part')) AS files, coalesce(sum(lines_total), 0) AS lines, "
-        "coalesce(sum(lines_event), 0) AS events, coalesce(sum(lines_ignored), 0) AS ignored, "
-        "coalesce(sum(lines_quarantined), 0) AS quarantined, coalesce(sum(lines_repeated), 0) AS repeated "
-        "FROM landed_files"
+        # A file that holds lines of several clusters is landed once for each, and counts once.
+        "WITH file AS (SELECT min(cluster) AS cluster, source_node, stream, fingerprint, max(lines_total) AS lines, "
+        "bool_and(status IN ('not_read', 'part')) AS unread, sum(lines_event) AS events, "
+        "max(lines_quarantined) AS quarantined, max(lines_repeated) AS repeated FROM landed_files "
+        "GROUP BY batch, path, source_node, stream, fingerprint) "
+        "SELECT count(DISTINCT (cluster, source_node, stream, fingerprint)) FILTER (WHERE NOT unread) AS files, "
+        "coalesce(sum(lines), 0) AS lines, coalesce(sum(events), 0) AS events, coalesce(sum(quarantined), 0) AS "
+        "quarantined, coalesce(sum(repeated), 0) AS repeated FROM file"
     )[0]
+    ignored = files["lines"] - files["events"] - files["quarantined"]
     found = published.rows(
         "SELECT count(DISTINCT cluster) AS clusters, count(DISTINCT (cluster, replica_group)) AS groups FROM ("
         "SELECT cluster, replica_group FROM terms UNION SELECT cluster, replica_group FROM role_intervals)"
@@ -53,7 +57,7 @@ def numbers(published: Published) -> Iterator[str]:
     terms = published.rows("SELECT count(*) AS terms, count(leader) AS led FROM terms")[0]
     yield (
         f"  {number_of(files['files'], 'file')}, {number_of(files['lines'], 'line')} = {files['events']:,} events "
-        f"+ {files['ignored']:,} ignored + {files['quarantined']:,} in quarantine"
+        f"+ {ignored:,} ignored + {files['quarantined']:,} in quarantine"
     )
     if files["repeated"]:
         yield f"  {number_of(files['repeated'], 'line')} ignored because a shipper delivered them again"
