@@ -8,21 +8,23 @@ run and a look read it alike.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import PurePosixPath
 
 import polars as pl
 
-from election_replay.election_core.dialects import Dialect, speaker_of
+from election_replay.election_core.dialects import CANONICAL, Dialect, dialect_for, is_other, named, speaker_of
 from election_replay.election_core.dialects.dialect import Record
 from election_replay.election_core.envelopes import Chain, Inner, Reader, chain_in, export
 from election_replay.election_core.fold.members import named_writer
 from election_replay.election_core.model.events import Unparsable
-from election_replay.election_core.model.streams import PACKED, unpacked
+from election_replay.election_core.model.streams import PACKED, stream_of, unpacked
 from election_replay.jobs.landing.blocks import CHUNK_BYTES, Block, Blocks, read_at
-from election_replay.jobs.landing.inferred_layout import stem
+from election_replay.jobs.landing.exports import is_json, may_be_rewritten, rewritten
+from election_replay.jobs.landing.heads import head_found
+from election_replay.jobs.landing.inferred_layout import common, stem, telling
 from election_replay.jobs.landing.joined_logs import logs_of_members, set_back
 from election_replay.jobs.landing.known_files import NotReadError
 from election_replay.jobs.landing.landing_zone import READ_FAILURES, LandingZone
@@ -39,6 +41,7 @@ from election_replay.jobs.landing.reversed_files import (
     sorted_as_texts,
 )
 from election_replay.jobs.landing.written_times import setbacks, stamp_of
+from election_replay.jobs.settings.config import Config
 
 LOOKED_AT = 1 << 18
 """How many bytes of a file's beginning tell the order of its lines."""
@@ -61,6 +64,8 @@ GREW = (
 )
 TOO_LARGE = "{}, and it has more than {} MiB, which are not put right: none is read; {}"
 
+EXPORT = "it is an export of a log store, or a copy of a page"
+EXPORTED = f"{EXPORT}: the lines of the log are taken out of it"
 READ_BACKWARDS = "the newest line comes first: it is read backwards, and lines are counted from its end"
 PARTS = "the end of the log stands before its beginning: its parts are read in the order of their times"
 SORTED = (
@@ -76,12 +81,14 @@ LEFT_OUT = "; {} lines are left out, of a restart that may be of each of several
 @dataclass(frozen=True, slots=True)
 class AsWritten:
     """The lines of a file as they were written, and how they are read. ``writers`` are those of each line, None:
-    nobody knows; empty: the file's node wrote all. ``order_lost``: the order within one time is a guess."""
+    nobody knows; empty: the file's node wrote all. ``order_lost``: the order within one time is a guess.
+    ``enveloped``: lines with writers still come in envelopes."""
 
     lines: Sequence[str]
     put_right: str
     order_lost: bool = False
     writers: Sequence[Writer | None] = ()
+    enveloped: bool = False
 
     def blocks(self, size: int = CHUNK_BYTES) -> Iterator[Block]:
         """Yield the lines in blocks of about ``size`` bytes, by default of the size in which files are read."""
@@ -95,6 +102,17 @@ class AsWritten:
             length += len(data)
         if held:
             yield Block(b"".join(held), length)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A text in memory, which can be looked at as the blocks of a file can."""
+
+    data: bytes
+
+    def peek(self, length: int) -> bytes:
+        """Return the first ``length`` bytes, or as many as there are."""
+        return self.data[:length]
 
 
 PutRight = Callable[[Sequence[str]], AsWritten | None]
@@ -130,8 +148,85 @@ def as_written(blocks: Blocks, disorder: Disorder) -> AsWritten | None:
     return found
 
 
+def export_of(
+    blocks: Blocks, file: LogFile, zone: LandingZone, dialect: Dialect | None, config: Config, *, beside: bool
+) -> Disorder | None:
+    """Return how the logs are taken out of a file that is an export of a log store, a copy of a screen or a page, or a
+    text of several members; None for any other file. A file with a known name that begins with a record is a log."""
+    if file.below or file.of_table or is_other(file.stream) or dialect is CANONICAL:
+        return None
+    data = blocks.peek(LOOKED_AT)
+    beginning = text_of(data)
+    first = next(filter(None, beginning.splitlines()), "")
+    by_name = dialect_for(file.stream) is not None and dialect is not None
+    if (by_name and speaker_of(first, dialect) is not None) or data.startswith(b"__CURSOR="):
+        return None
+    if not may_be_rewritten(beginning, file.name, file.modified):
+        return None
+    put_right = partial(_taken_out, file=file, zone=zone, config=config, beside=beside)
+    if not is_json(beginning) and put_right(beginning.split("\n")) is None:
+        return None
+    return Disorder(put_right, EXPORT, "give each entry on a line of its own")
+
+
+def _taken_out(
+    lines: Sequence[str], file: LogFile, zone: LandingZone, config: Config, *, beside: bool
+) -> AsWritten | None:
+    """Return the lines of the logs in an export, each log's put right; None where nothing is known of the lines."""
+    parts, assumed = rewritten("\n".join(lines).removeprefix("\ufeff"), file.name, file.modified)
+    of_writers = writers_of([path for path, _ in parts]) if len(parts) > 1 else [Writer(None, file.name)]
+    texts: list[str] = []
+    writers: list[Writer | None] = []
+    how, known, order_lost = dict.fromkeys(assumed or [EXPORTED]), False, False
+    for writer, (_, of_part) in zip(of_writers, parts, strict=False):
+        of_writer = replace(file, source_node=writer.node or file.source_node, known_as=writer.log, settled=True)
+        data = "\n".join(of_part).encode("utf-8", "surrogateescape") + b"\n"
+        found = head_found(of_writer, data[:LOOKED_AT], config)
+        known = known or found.dialect is not None
+        disorder = disorder_of(Held(data), of_writer, zone, named(found.dialect), found.envelope, beside=beside)
+        ordered = (disorder and disorder.put_right(of_part)) or AsWritten(of_part, "")
+        how |= dict.fromkeys(filter(None, [ordered.put_right]))
+        order_lost = order_lost or ordered.order_lost
+        texts += ordered.lines
+        writers += [_further(writer, inner) for inner in ordered.writers] or [writer] * len(ordered.lines)
+    alone = {*writers} == {Writer(None, file.name)}
+    writers = [] if alone else writers
+    return AsWritten(texts, "; ".join(how), order_lost, writers, enveloped=True) if known else None
+
+
+def _further(writer: Writer, inner: Writer | None) -> Writer | None:
+    """Return the writer of a line in the log of a ``writer`` that holds several logs."""
+    return inner and Writer(inner.node or writer.node, inner.log)
+
+
+def writers_of(paths: Sequence[str]) -> list[Writer]:
+    """Return the writer of each log of several members, by its path in the headings of a text: the first folder that
+    they do not have in common; else the name of the log, unless it is a log that each member writes."""
+    folders = [telling(PurePosixPath(path).parent.parts) for path in paths]
+    shared = len(common(folders))
+    found = []
+    for path, of_path in zip(paths, folders, strict=True):
+        name = PurePosixPath(path).name
+        node = of_path[shared] if len(of_path) > shared else None
+        if node is None and dialect_for(stream_of(name)) is None:
+            node = stem(name)
+        found.append(Writer(node, name))
+    return found
+
+
+def text_of(data: bytes) -> str:
+    """Return bytes as a text without a byte order mark; bytes that are no UTF-8 are surrogates in it."""
+    return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+
+
 def disorder_of(
-    blocks: Blocks, file: LogFile, zone: LandingZone, dialect: Dialect | None, envelope: str | None, *, beside: bool
+    blocks: Blocks | Held,
+    file: LogFile,
+    zone: LandingZone,
+    dialect: Dialect | None,
+    envelope: str | None,
+    *,
+    beside: bool,
 ) -> Disorder | None:
     """Return what the beginning of a file shows to be wrong with its lines; None if they seem to stand as they were
     written. ``beside``: another node has a file of this name."""
@@ -224,7 +319,7 @@ def speakers_in(lines: Sequence[str], dialect: Dialect, stream: str) -> dict[int
     return found
 
 
-def goes_back(blocks: Blocks, file: LogFile, zone: LandingZone) -> bool:
+def goes_back(blocks: Blocks | Held, file: LogFile, zone: LandingZone) -> bool:
     """Return True when times at some places of a file are more than a second before those at places before them."""
     data = blocks.peek(SEARCHED)
     places = [data.find(b"\n", at * len(data) // PLACES) + 1 for at in range(PLACES)]

@@ -110,8 +110,7 @@ def parts_of_export(
     """
     name = PurePosixPath(unpacked(entry.path)).name
     beginning = head(zone, entry.path, entry.size, LOOKED_AT).data.decode("utf-8", "replace").removeprefix("\ufeff")
-    lines, _ = as_written(beginning, entry.modified, day)
-    if lines is None and not is_json(beginning) and not members_of(beginning.splitlines(), name):
+    if not may_be_rewritten(beginning, name, entry.modified, day):
         return [], []
     blocks = Blocks(zone, entry.path, entry.size)
     data, size = [], 0
@@ -121,8 +120,22 @@ def parts_of_export(
         if size > LARGEST:
             return [], []
     text = (b"".join(data) + blocks.rest).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    lines, assumed = as_written(text, entry.modified, day)
-    if lines is None and is_json(beginning) and DUMPED not in text:
+    return rewritten(text, name, entry.modified, day)
+
+
+def may_be_rewritten(beginning: str, name: str, modified: int | None, day: date | None = None) -> bool:
+    """Return True for a file that, by its beginning, cannot be read as it is. ``modified`` is us UTC."""
+    lines, _ = as_written(beginning, modified, day)
+    return lines is not None or is_json(beginning) or bool(members_of(beginning.splitlines(), name))
+
+
+def rewritten(
+    text: str, name: str, modified: int | None, day: date | None = None
+) -> tuple[list[tuple[str, list[str]]], list[str]]:
+    """Return the (path, lines) of each log in the text of a file ``name``, and what is assumed of its lines; no log
+    where the lines need not or cannot be rewritten."""
+    lines, assumed = as_written(text, modified, day)
+    if lines is None and is_json(text[:LOOKED_AT]) and DUMPED not in text:
         return [], []
     lines = text.splitlines() if lines is None else lines
     members = members_of(lines, name)

@@ -23,7 +23,7 @@ from typing import Any
 from election_replay.election_core.dialects import named
 from election_replay.election_core.dialects.rocketmq.metadata import LARGEST_FILE, is_known, snapshot_time
 from election_replay.election_core.envelopes import chain_in
-from election_replay.jobs.landing.as_written import GREW, AsWritten, Disorder, as_written, disorder_of
+from election_replay.jobs.landing.as_written import GREW, AsWritten, Disorder, as_written, disorder_of, export_of
 from election_replay.jobs.landing.blocks import Block, Blocks, ReadSoFar
 from election_replay.jobs.landing.enveloped import Enveloped, Part, head_in_envelopes
 from election_replay.jobs.landing.event_lines import Place, in_batches
@@ -188,7 +188,10 @@ def disorder_in(begin: "Begin", task: Task, file: LogFile, zone: LandingZone) ->
     """Return what is wrong with the order or the writers of the lines of a new file; None if nothing seems to be."""
     if begin.older or begin.continued:
         return None
-    return disorder_of(begin.blocks, file, zone, named(task.dialect), task.envelope, beside=task.beside)
+    dialect = named(task.dialect)
+    if export := export_of(begin.blocks, file, zone, dialect, task.config, beside=task.beside):
+        return export
+    return disorder_of(begin.blocks, file, zone, dialect, task.envelope, beside=task.beside)
 
 
 def with_head_of(task: Task, file: LogFile, written: AsWritten) -> Task:
@@ -196,7 +199,7 @@ def with_head_of(task: Task, file: LogFile, written: AsWritten) -> Task:
     beginning = next(written.blocks(looked_at(file.stream)), Block(b"", 0)).data
     found = head_found(file, beginning, task.config)
     zone = zone_of(file, named(found.dialect), task.config)
-    envelope = None if written.writers else found.envelope
+    envelope = found.envelope if written.enveloped or not written.writers else None
     dialect = found.dialect or task.dialect
     return replace(task, file_time=found.file_time, dialect=dialect, envelope=envelope, **zone_fields(zone))
 
