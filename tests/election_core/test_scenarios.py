@@ -38,7 +38,7 @@ def test_verdict_is_the_one_in_the_file(path: Path, request: pytest.FixtureReque
 def test_order_of_facts_does_not_matter(path: Path) -> None:
     """Facts are merged as sets: whatever order they come in, the rows are the same."""
     facts, expected = [*story.scenario_facts(path)], [*story.scenario_rows(path)]
-    for seed in range(amount(2, 5)):
+    for seed in range(amount(1, 5)):
         shuffled = facts * 2
         random.Random(seed).shuffle(shuffled)
         assert story.judge(shuffled) == expected
@@ -46,10 +46,14 @@ def test_order_of_facts_does_not_matter(path: Path) -> None:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=_id)
 def test_clocks_inside_their_bounds_change_no_certain_finding(path: Path) -> None:
-    """A clock that is off by up to its bound changes no proven or definite finding above info."""
+    """A clock that is off by up to its bound changes no proven or definite finding above info.
+
+    `make prove` moves each clock both ways, `make test` every other one ahead and the rest behind.
+    """
     logs, expected = story.parse(path.read_text()), _certain(story.scenario_rows(path))
-    for node in story.nodes_of(logs):
-        for shift_ms in (-story.BOUND_MS, story.BOUND_MS):
+    shifts = (-story.BOUND_MS, story.BOUND_MS)
+    for number, node in enumerate(story.nodes_of(logs), len(path.stem)):
+        for shift_ms in amount((shifts[number % 2],), shifts):
             assert _certain(story.judge(story.facts_of(logs, {node: shift_ms}))) == expected, (node, shift_ms)
 
 
@@ -58,13 +62,13 @@ def test_clocks_inside_their_bounds_change_no_certain_finding(path: Path) -> Non
 def test_a_missing_line_breaks_no_rule(path: Path) -> None:
     """Any line may be lost but those that say that a process starts or stops; no rule is broken because of it.
 
-    `make prove` tries all lines, `make test` every second one.
+    `make prove` tries all lines, `make test` every fourth one.
     """
     logs, expected = story.parse(path.read_text()), _rules_broken(story.scenario_rows(path))
     if "SPLIT_BRAIN_SAME_TERM" in expected:
         expected |= {"LEADERLESS"}  # that nobody led between two terms follows from one leader a term
     for log, lines in logs.items():
-        for number, line in [*enumerate(lines)][:: amount(2, 1)]:
+        for number, line in [*enumerate(lines)][len(lines) % amount(4, 1) :: amount(4, 1)]:
             if not any(mark in line for mark in STARTS_OR_STOPS):
                 without = {**logs, log: lines[:number] + lines[number + 1 :]}
                 assert _rules_broken(story.judge(story.facts_of(without))) <= expected, (log, line)

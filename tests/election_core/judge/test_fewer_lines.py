@@ -33,7 +33,7 @@ SYSTEMS = (
 Count = Callable[[str, object], None]
 """Notes how much a test did, by name and number."""
 
-PARTS = amount(3, 12)
+PARTS = amount(2, 12)
 """So many parts of each run and world."""
 NIGHT = 1
 """Another one has `make test` try other parts."""

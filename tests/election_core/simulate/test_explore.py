@@ -20,6 +20,7 @@ from election_replay.election_core.simulate.dledger.machine import (
     VoteReply,
 )
 from tests.election_core.simulate.explore import Model, search, told
+from tests.proving import only_when_proving
 
 NAMES = ("n0", "n1", "n2")
 WITHOUT_CLOCK = Rules(silence_ms=-1)
@@ -66,6 +67,7 @@ def test_one_leader_a_term() -> None:
 
 
 @pytest.mark.slow
+@only_when_proving("ten seconds")
 def test_one_leader_a_term_with_more_rounds() -> None:
     """Rounds in term 0, a raise, a voter that is not ready, and the vote after it."""
     found = search(model(effort=4))
