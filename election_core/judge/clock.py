@@ -50,8 +50,9 @@ class Offset:
 
     The segment covers the moments from ``first`` to ``last`` (``None``: no limit on that side). ``least`` and ``most``
     are ``None`` where nothing bounds them. ``by_bound`` is true when the configured bound holds in the segment.
-    ``shown`` is how far its readings are ahead of its timeline. ``back`` is how far, at least, lines show that the
-    clock was put back where the segment begins (0: no line shows it).
+    ``shown`` is how far its readings are ahead of its timeline. ``late`` is how much later its moments may have been.
+    ``back`` is how far, at least, lines show that the clock was put back where the segment begins (0: no line shows
+    it).
     """
 
     source: str
@@ -61,6 +62,7 @@ class Offset:
     most: int | None
     by_bound: bool
     shown: int
+    late: int
     back: int
 
 
@@ -264,6 +266,7 @@ class Clocks:
                     most=most,
                     by_bound=segment.number not in self._wrong,
                     shown=-segment.ahead,
+                    late=self._late_by(segment),
                     back=self._segments.put_back_before(segment.number),
                 )
 
@@ -283,7 +286,12 @@ class Clocks:
         moved = {clock: row for clock, row in rows.items() if any(by[segment.number] for segment in row)}
         common._put_right = frozenset(moved)
         copied_by = {source: source if self.copies_itself(source) else copier_of(source) for source in self._sources}
-        return common, CommonTime(moved, copied_by, by)
+        late = {
+            segment.number: common._late_by(common._segments.of(clock)[place])
+            for clock, row in moved.items()
+            for place, segment in enumerate(row)
+        }
+        return common, CommonTime(moved, copied_by, by, late)
 
     def _corrections(self, row: Sequence[Segment]) -> dict[int, int]:
         """Return {segment number: us to subtract} for one clock, such that later lines stay later. A clock within its
@@ -344,7 +352,9 @@ class Clocks:
     def late_by(self, moment: Moment) -> int:
         """Return how much later than its common time a moment may have been, in us. A clock with wide bounds gets the
         earliest common time that they allow. Zero where one side is unbounded."""
-        segment = self._segments.at(moment)
+        return self._late_by(self._segments.at(moment))
+
+    def _late_by(self, segment: Segment) -> int:
         least, _ = self._bounds_of(segment.number)
         return -segment.ahead - least if least is not None and self._is_wide(segment.number) else 0
 

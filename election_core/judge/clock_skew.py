@@ -145,7 +145,7 @@ def _set_between(before: Offset, after: Offset) -> tuple[int, int]:
     ended, begun = before.last, after.first
     if ended is None or begun is None:
         raise ValueError("only the first segment of a clock has no beginning, and only the last no end")
-    return min(ended, begun), max(ended, begun)
+    return min(ended, begun), max(ended, begun) + after.late
 
 
 def _set_by(before: Offset, after: Offset) -> tuple[int | None, int | None]:

@@ -19,11 +19,13 @@ from election_replay.election_core.model.timing import US_PER_MS, Timeout
 class CommonTime:
     """The correction of sources whose clocks were off, or were set. ``rows`` are the segments of each such clock;
     ``ahead`` maps a segment's number to how far its timeline is ahead of common time, in us. ``copied_by`` maps a
-    source to the clock by which its files were copied."""
+    source to the clock by which its files were copied. ``late`` maps a segment's number to how much later its moments
+    may have been."""
 
     rows: Mapping[str, Sequence[Segment]]
     copied_by: Mapping[str, str]
     ahead: Mapping[int, int]
+    late: Mapping[int, int]
 
     def fact(self, fact: F) -> F:
         """Return the fact with its times in common time."""
@@ -63,8 +65,10 @@ class CommonTime:
         if moment is None:
             return None
         place = next(place for place in range(len(row) - 1, -1, -1) if row[place].first <= moment)
-        around = place > 0 and row[place - 1].last >= moment
-        return (row[place - 1].last if around else moment) - self.ahead[row[place].number]
+        here = row[place].number
+        if place == 0 or row[place - 1].last < moment:
+            return moment - self.ahead[here]
+        return row[place - 1].last - self.ahead[here] + self.late[here]  # a line behind the step may be late by so much
 
     def _late_by_line(self, row: Sequence[Segment], fact: Fact) -> int | None:
         """Return the latest beginning of a fact that is reckoned back from a line, over a step of the clock before that

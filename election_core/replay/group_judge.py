@@ -8,6 +8,7 @@ from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.judge.clock_skew import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.judge.common_time import CommonTime, as_logged, stepped_over
 from election_replay.election_core.judge.consistency import consistent, in_lost_order
+from election_replay.election_core.judge.difference_constraints import UNBOUNDED
 from election_replay.election_core.judge.printed_times import stepped
 from election_replay.election_core.judge.quiescent import (
     FIRST_END,
@@ -17,7 +18,7 @@ from election_replay.election_core.judge.quiescent import (
     may_be_quiescent,
     quiescent_since,
 )
-from election_replay.election_core.model.facts import Fact, Silence
+from election_replay.election_core.model.facts import Alive, Fact, Silence
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, Term, deduplicated
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_clusters, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
@@ -93,12 +94,27 @@ def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
 
 
 def _gaps(facts: Iterable[Fact]) -> dict[str, list[tuple[int, int]]]:
-    """Return the gaps (begin, end) in each source's log, in us."""
+    """Return the gaps (begin, end) in each source's log, in us: silences of a process, and times when none ran."""
     gaps: dict[str, set[tuple[int, int]]] = {}
+    runs: dict[str, set[tuple[int, int]]] = {}
     for fact in facts:
         if isinstance(fact, Silence | PassedOver) and fact.until is not None:
             gaps.setdefault(fact.source_node, set()).add((fact.since_by, fact.until))
+        elif isinstance(fact, Alive):
+            end = UNBOUNDED if fact.until is None else fact.until_by or fact.until
+            runs.setdefault(fact.source_node, set()).add((fact.since, end))
+    for source, of_source in runs.items():
+        gaps.setdefault(source, set()).update(_between(sorted(of_source)))
     return {source: sorted(of_source) for source, of_source in gaps.items()}
+
+
+def _between(runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the times between process runs, in order, in which none of them lasted."""
+    ended = None
+    for since, until in runs:
+        if ended is not None and ended < since:
+            yield ended, since
+        ended = until if ended is None else max(ended, until)
 
 
 @dataclass(frozen=True, slots=True)

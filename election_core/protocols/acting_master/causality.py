@@ -2,7 +2,9 @@
 
 A registration, a poll and a notice carry no id, a line may be lost, and a connection may break while both sides live.
 So no single line can be matched to its effect. A whole row of them can: where both sides logged equally many, in one
-rhythm, what a process logged in each run comes before what others saw of that run.
+rhythm, what a process logged in each run comes before what others saw of that run. A broker whose clock was set keeps
+no rhythm with the name servers. Then its row is matched if name servers keep one with each other, and the broker logged
+that each of its runs was registered.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -46,16 +48,19 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     for source, node, addresses in _brokers(of_set):
         incarnations = _incarnations(of_set, source)
         seen = list(_registered(of_set, addresses))
-        if not incarnations or not seen or not all(in_rhythm(*_rows(incarnations, registered)) for registered in seen):
+        if not incarnations or not seen or any(len(registered) != len(incarnations) for registered in seen):
+            continue
+        agreed = len(seen) >= _ENOUGH and all(in_rhythm(_entered(seen[0]), _entered(other)) for other in seen)
+        constant = all(in_rhythm(*_rows(incarnations, registered)) for registered in seen)
+        if not constant and not (agreed and all(incarnation.answered for incarnation in incarnations)):
             continue
         for registered in seen:
             for cause, effect in zip(*_rows(incarnations, registered), strict=True):
                 yield Message(cause, effect)
-        if len(seen) >= _ENOUGH and all(in_rhythm(_entered(seen[0]), _entered(registered)) for registered in seen):
-            if len(incarnations) >= _ENOUGH:  # one incarnation has no rhythm
-                yield from _answered(incarnations, seen, timing.us(Timeout.NAME_SERVER_REGISTERS))
-            if all(_lost_at_once(incarnations, registered) for registered in seen):
-                yield from _noticed(of_set, node, incarnations, in_rhythm)
+        if agreed and len(incarnations) >= _ENOUGH:  # one incarnation has no rhythm
+            yield from _answered(incarnations, seen, timing.us(Timeout.NAME_SERVER_REGISTERS))
+        if agreed and constant and all(_lost_at_once(incarnations, registered) for registered in seen):
+            yield from _noticed(of_set, node, incarnations, in_rhythm)
 
 
 def _brokers(facts: Sequence[Fact]) -> Iterator[tuple[str, str, frozenset[str]]]:
@@ -73,9 +78,9 @@ def _brokers(facts: Sequence[Fact]) -> Iterator[tuple[str, str, frozenset[str]]]
 
 
 def _incarnations(facts: Sequence[Fact], source: str) -> list[_Incarnation]:
-    """Return all runs of a broker if its log shows for each when it began to serve; else an empty list. Source:
-    ``BrokerController#startService`` prints this line, then registers."""
-    runs = sorted({fact for fact in facts if isinstance(fact, Alive) and fact.source_node == source}, key=since)
+    """Return the runs of a broker that began to serve. Source: ``BrokerController#startService`` prints this line, then
+    registers, so that a run without it never did."""
+    every = sorted({fact for fact in facts if isinstance(fact, Alive) and fact.source_node == source}, key=since)
     served = sorted(
         {
             since(fact)
@@ -83,8 +88,10 @@ def _incarnations(facts: Sequence[Fact], source: str) -> list[_Incarnation]:
             if isinstance(fact, Role) and fact.source_node == source and fact.cause == "service_on"
         }
     )
-    if len(served) != len(runs) or not all(_within(run, began) for run, began in zip(runs, served, strict=True)):
+    of_runs = [[began for began in served if _within(run, began)] for run in every]
+    if any(len(began) > 1 for began in of_runs):
         return []
+    runs = [(run, *began) for run, began in zip(every, of_runs, strict=True) if began]
     answers = sorted(
         since(fact)
         for fact in facts
@@ -95,9 +102,9 @@ def _incarnations(facts: Sequence[Fact], source: str) -> list[_Incarnation]:
             began,
             next((answer for answer in answers if _within(run, answer) and began.at <= answer.by), None),
             until(run) or since(run),
-            died=run is not runs[-1] and not run.stopped,
+            died=run is not every[-1] and not run.stopped,
         )
-        for run, began in zip(runs, served, strict=True)
+        for run, began in runs
     ]
 
 

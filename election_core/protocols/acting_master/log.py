@@ -525,7 +525,8 @@ class NameServerLog:
     slave, brings its topics, and the lines that its thread wrote just before name their set
     (``RouteInfoManager#registerBroker``). The brokers that are notified of a new smallest id are in the set of the
     broker that left (``RouteInfoManager#notifyMinBrokerIdChanged``). Facts are made for addresses whose set is known in
-    one of these ways; the brokers' own logs tell whose address it is.
+    one of these ways, and for all where a log names only one set: most slaves bring no topics. The brokers' own logs
+    tell whose address it is.
     """
 
     sets: dict[str, set[str]] = field(default_factory=dict)
@@ -544,8 +545,9 @@ class NameServerLog:
     def facts(self, speaker: Speaker, stream: str) -> Iterator[Fact]:
         """Yield what this name server proves about broker sets; its table is empty once its process has ended."""
         sets, incarnations = self._sets(), speaker.incarnations.get(NAMESERVER, [])
+        named = set[str]().union(*sets.values())
         for registration in self.registrations:
-            candidates = sets.get(registration.address, set())
+            candidates = sets.get(registration.address) or named
             if len(candidates) != 1:
                 continue
             emit = speaker.about(next(iter(candidates)), PROTOCOL, stream)

@@ -578,11 +578,17 @@ def _sources(tenures: Iterable[Tenure]) -> set[str]:
 
 
 def _outlived(group: Group, master: Tenure, acting: Tenure) -> bool:
-    """Return True when a slave acted on after its master had ended."""
-    ended = master.end
-    if master.end_cause in (STOPPED, DIED):  # gone since its last line; ``end`` reaches to its next start
-        ended = _last_line(master)
-    return not master.open and group.clocks.elapsed(ended, acting.end)[0] > 0
+    """Return True when a slave acted on after its master had ended.
+
+    A wrong clock may leave that open. Then a master whose process ended counts as ended, unless it surely ran while the
+    slave acted.
+    """
+    elapsed = group.clocks.elapsed
+    if master.end_cause not in (STOPPED, DIED):
+        return not master.open and elapsed(master.end, acting.end)[0] > 0
+    last = _last_line(master)  # it is gone since then; ``end`` reaches to its next start
+    least, most = elapsed(last, acting.end)
+    return least > 0 or (most > 0 and elapsed(acting.begin, last)[0] <= 0)
 
 
 def _master_gone(group: Group, master: Tenure, acting: list[Tenure], after: Tenure | None) -> _ReadOnly:

@@ -9,12 +9,13 @@ import pytest
 
 from election_replay.election_core.fold.roles import LEADER
 from election_replay.election_core.judge.clock import Message
-from election_replay.election_core.model.facts import Fact, Role, SettingPrinted, Silence
+from election_replay.election_core.model.facts import Alive, Fact, Role, SettingPrinted, Silence
 from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.model.timing import SECOND
 from election_replay.election_core.protocols.acting_master.causality import causal_pairs
 from election_replay.election_core.protocols.metadata.causality import causal_pairs as of_versions
 from election_replay.election_core.protocols.metadata.facts import VersionSeen
+from election_replay.election_core.protocols.metadata.log import PROTOCOL as METADATA
 from tests.election_core import story
 from tests.proving import amount
 
@@ -24,8 +25,10 @@ CHAIN = f"{RUNS}/chain-two-down"
 
 
 @cache
-def of_run(run: Path, node: str = "", seconds: int = 0, *, copies_itself: bool = True) -> tuple[Fact, ...]:
-    """The facts of a run where the clock of one machine is ahead all the time.
+def of_run(
+    run: Path, node: str = "", seconds: int = 0, *, copies_itself: bool = True, since: int = 0
+) -> tuple[Fact, ...]:
+    """The facts of a run where the clock of one machine is ahead, all the time or in lines from ``since`` us on.
 
     It shows in that machine's lines and in the versions that it made, wherever they were copied to; and in the times of
     the copies of its files, if it ``copies_itself``.
@@ -35,9 +38,11 @@ def of_run(run: Path, node: str = "", seconds: int = 0, *, copies_itself: bool =
     for name, lines in story.run_lines(run).items():
         told = []
         for line in lines:
-            shown = _later(line, seconds * SECOND) if name == node and (copies_itself or not copied(line)) else line
+            ahead = name == node and (copies_itself or not copied(line)) and line.time >= since
+            shown = _later(line, seconds * SECOND) if ahead else line
             event = shown.event
-            if copied(line) and event is not None and (event.version_timestamp, event.counter) in made:
+            known = copied(line) and event is not None and (event.version_timestamp, event.counter) in made
+            if known and event is not None and 1000 * (event.version_timestamp or 0) >= since:
                 timestamp = (event.version_timestamp or 0) + seconds * 1000
                 shown = replace(shown, event=replace(event, version_timestamp=timestamp))
             told.append(shown)
@@ -70,6 +75,22 @@ def test_the_wrong_clock_is_named_and_nothing_else_is_told(corpora: Path, node: 
     assert ("CLOCK_SKEW", "warning", (node,)) in new
     assert {(rule, severity) for rule, severity, _ in new if rule != "LOCK_DOUBLE_HOLD"} == {("CLOCK_SKEW", "warning")}
     assert "critical" not in {severity for _, severity, _ in new}
+
+
+@pytest.mark.parametrize("node", ["broker-a-0", "broker-a-1"])
+@pytest.mark.parametrize("seconds", [70, 300])
+def test_a_clock_that_was_set_forward_before_a_start_is_named(corpora: Path, node: str, seconds: int) -> None:
+    """The broker logs that each of its runs was registered: registrations need not keep its rhythm."""
+    lives = [fact for fact in of_run(corpora / CHAIN) if isinstance(fact, Alive) and fact.source_node == node]
+    *_, last = sorted({fact.since for fact in lives})
+    facts = of_run(corpora / CHAIN, node, seconds, copies_itself=False, since=last)
+    uncopied = tuple(fact for fact in facts if fact.protocol != METADATA)
+    (found,) = (row for row in story.judge(uncopied) if isinstance(row, Finding) and row.rule == "CLOCK_SKEW")
+    assert found.nodes == (node,)
+    assert seconds * 1000 - 31_500 <= (found.clock_least_ms or 0) <= seconds * 1000 <= (found.clock_most_ms or 0)
+    others = [row.summary for row in story.judge(facts) if isinstance(row, Finding) and row.rule == "LEADERLESS"]
+    assert others
+    assert not [summary for summary in others if "kept running" in summary]
 
 
 @pytest.mark.parametrize("seconds", [25, -70])
