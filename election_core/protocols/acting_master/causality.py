@@ -20,7 +20,7 @@ from election_replay.election_core.protocols.acting_master.facts import BrokerRe
 from election_replay.election_core.protocols.acting_master.log import DROPPED, PROTOCOL
 
 _ENOUGH = 2
-"""So many name servers must have lost a broker alike: a single one may have had a fault of its own."""
+"""At least so many name servers, or runs of a broker, must agree: a single one may have had a fault, or lost lines."""
 
 Rhythm = Callable[[Sequence[Moment], Sequence[Moment]], bool]
 
@@ -46,18 +46,22 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
     timing = timing_of(of_set)
     in_rhythm = partial(_in_rhythm, within=timing.shortest_us(Timeout.NAME_SERVER_BROKER_SILENT))
     for source, node, addresses in _brokers(of_set):
-        incarnations = _incarnations(of_set, source)
+        runs = _runs(of_set, source)
+        incarnations = _incarnations(of_set, source, runs)
         seen = list(_registered(of_set, addresses))
-        if not incarnations or not seen or any(len(registered) != len(incarnations) for registered in seen):
+        if len(incarnations) < min(len(runs), _ENOUGH):  # a line of the others may be lost, and one has no rhythm
+            continue
+        if not seen or any(len(registered) != len(incarnations) for registered in seen):
             continue
         agreed = len(seen) >= _ENOUGH and all(in_rhythm(_entered(seen[0]), _entered(other)) for other in seen)
         constant = all(in_rhythm(*_rows(incarnations, registered)) for registered in seen)
-        if not constant and not (agreed and all(incarnation.answered for incarnation in incarnations)):
+        answered = sum(incarnation.answered is not None for incarnation in incarnations)
+        if not constant and not (agreed and answered == len(runs)):
             continue
         for registered in seen:
             for cause, effect in zip(*_rows(incarnations, registered), strict=True):
                 yield Message(cause, effect)
-        if agreed and len(incarnations) >= _ENOUGH:  # one incarnation has no rhythm
+        if agreed and len(incarnations) >= _ENOUGH:
             yield from _answered(incarnations, seen, timing.us(Timeout.NAME_SERVER_REGISTERS))
         if agreed and constant and all(_lost_at_once(incarnations, registered) for registered in seen):
             yield from _noticed(of_set, node, incarnations, in_rhythm)
@@ -77,35 +81,34 @@ def _brokers(facts: Sequence[Fact]) -> Iterator[tuple[str, str, frozenset[str]]]
             yield next(iter(of_node)), node, frozenset(addresses.get(node, ()))
 
 
-def _incarnations(facts: Sequence[Fact], source: str) -> list[_Incarnation]:
-    """Return the runs of a broker that began to serve. Source: ``BrokerController#startService`` prints this line, then
-    registers, so that a run without it never did."""
-    every = sorted({fact for fact in facts if isinstance(fact, Alive) and fact.source_node == source}, key=since)
-    served = sorted(
-        {
-            since(fact)
-            for fact in facts
-            if isinstance(fact, Role) and fact.source_node == source and fact.cause == "service_on"
-        }
-    )
-    of_runs = [[began for began in served if _within(run, began)] for run in every]
-    if any(len(began) > 1 for began in of_runs):
-        return []
-    runs = [(run, *began) for run, began in zip(every, of_runs, strict=True) if began]
+def _runs(facts: Sequence[Fact], source: str) -> list[Alive]:
+    """Return the runs of a broker's process, in order."""
+    return sorted({fact for fact in facts if isinstance(fact, Alive) and fact.source_node == source}, key=since)
+
+
+def _incarnations(facts: Sequence[Fact], source: str, runs: Sequence[Alive]) -> list[_Incarnation]:
+    """Return those ``runs`` of a broker that began to serve. ``BrokerController#startService`` prints this line, then
+    registers: a run without it never did."""
+    served = {
+        since(fact)
+        for fact in facts
+        if isinstance(fact, Role) and fact.source_node == source and fact.cause == "service_on"
+    }
     answers = sorted(
         since(fact)
         for fact in facts
         if isinstance(fact, BrokerRegistered) and fact.source_node == source and fact.address is None
     )
-    return [
-        _Incarnation(
-            began,
-            next((answer for answer in answers if _within(run, answer) and began.at <= answer.by), None),
-            until(run) or since(run),
-            died=run is not every[-1] and not run.stopped,
-        )
-        for run, began in runs
-    ]
+    incarnations = []
+    for run in runs:
+        of_run = [began for began in served if _within(run, began)]
+        if len(of_run) > 1:
+            return []
+        for began in of_run:
+            answer = next((answer for answer in answers if _within(run, answer) and began.at <= answer.by), None)
+            died = run is not runs[-1] and not run.stopped
+            incarnations.append(_Incarnation(began, answer, until(run) or since(run), died))
+    return incarnations
 
 
 def _within(run: Alive, moment: Moment) -> bool:
