@@ -5,7 +5,7 @@ could not be read or understood.
 """
 
 import shutil
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -17,7 +17,6 @@ from election_replay.jobs import JobError
 from election_replay.jobs.engines.engine import Engine
 from election_replay.jobs.land import Landing, land
 from election_replay.jobs.landing.archives import NOT_UNPACKED, PACKED, Bounds, is_archive, unpack
-from election_replay.jobs.landing.exports import write_exports
 from election_replay.jobs.landing.inferred_layout import Assumed, InferredLayout, infer_layout
 from election_replay.jobs.landing.landing_zone import Skip, Skipped, open_landing
 from election_replay.jobs.landing.regrouping import (
@@ -78,8 +77,8 @@ def look(
     if not folder or not there(folder) or not (Path(folder).is_file() or Path(folder).is_dir()):
         raise JobError(nothing(folder))
     skipped: list[Skipped] = []
-    roots = roots_in(Path(folder), scratch / "unpacked", skipped, day)
-    layouts = layouts_of(roots, Path(folder), config, skipped)
+    roots = roots_in(Path(folder), scratch / "unpacked", skipped)
+    layouts = layouts_of(roots, Path(folder), config, skipped, day)
     parts: list[InferredLayout] = layouts
     landings, done = landed_and_judged(engine, parts, warehouse, config)
     placed = {file.path for layout in layouts if layout.configured for file in layout.files}
@@ -87,7 +86,7 @@ def look(
     copies = {path: other for path, other in repeated.items() if path not in placed}
     if copies:
         warehouse.clear()
-        parts = layouts = layouts_of(roots, Path(folder), config, [], copies)
+        parts = layouts = layouts_of(roots, Path(folder), config, [], day, copies)
         landings, done = landed_and_judged(engine, parts, warehouse, config)
     apart = regrouped(parts, Published(warehouse)) if done.run_id else []
     if apart:
@@ -95,6 +94,7 @@ def look(
         parts = apart
         landings, done = landed_and_judged(engine, parts, warehouse, config)
     skipped += [item for layout in layouts for item in layout.unknown]
+    skipped += [Skipped(path, problem) for landing in landings for path, problem in landing.unread]
     assumed = assumed_of(parts)
     otherwise = [file for part in parts for file in part.read_otherwise]
     otherwise += files_put_right(Published(warehouse)) if done.run_id else []
@@ -193,35 +193,25 @@ def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) 
     return replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
-    """A folder that holds logs. ``reread`` are its files that another root holds rewritten; ``rewritten`` are the files
-    that this one holds rewritten, and what is assumed of each."""
-
-    folder: Path
-    reread: Collection[str] = ()
-    rewritten: Mapping[str, str | None] = field(default_factory=dict)
-
-
-def roots_in(folder: Path, unpacked: Path, skipped: list[Skipped], day: date | None = None) -> list[Root]:
-    """Return a folder itself, its archives unpacked, and the exports in both rewritten."""
+def roots_in(folder: Path, unpacked: Path, skipped: list[Skipped]) -> list[Path]:
+    """Return a folder itself, and the folder with its archives unpacked."""
     roots = [alone(folder, unpacked)] if folder.is_file() and not is_archive(folder.name) else []
     roots += [folder] if folder.is_dir() else []
     if unpack_all(folder, unpacked, skipped.append) and unpacked.is_dir():
         roots.append(unpacked)
-    # Below a folder of the same name, since in the configured layout that is the cluster's.
-    exports = [
-        (root, unpacked.with_name(f"exports-{number}") / root.resolve().name) for number, root in enumerate(roots)
-    ]
-    rewritten = [(root, into, write_exports(str(root), into, day)) for root, into in exports]
-    read = [Root(root, reread.keys()) for root, _, reread in rewritten]
-    return read + [Root(into, (), reread) for _, into, reread in rewritten if reread]
+    return roots
 
 
 def layouts_of(
-    roots: Sequence[Root], folder: Path, config: Config, skipped: Sequence[Skipped], copies: Collection[str] = ()
+    roots: Sequence[Path],
+    folder: Path,
+    config: Config,
+    skipped: Sequence[Skipped],
+    day: date | None,
+    copies: Collection[str] = (),
 ) -> list[InferredLayout]:
-    """Return the layout of each root that holds logs, without ``copies``; ``folder`` is what the user gave.
+    """Return the layout of each root that holds logs, without ``copies``; ``folder`` is what the user gave, ``day`` as
+    for :func:`look`.
 
     Raises :class:`~jobs.JobError` if none of them holds a log.
     """
@@ -230,17 +220,14 @@ def layouts_of(
     layouts = []
     for root in roots:
         try:
-            layout = infer_layout(str(root.folder), cluster, config, copies)
+            layout = infer_layout(str(root), cluster, config, copies)
         except JobError as error:
             problems.append(error)
             continue
-        layout = without(layout, root.reread)
-        otherwise = [(path, how) for path, how in root.rewritten.items() if how]
-        layouts.append(replace(layout, read_otherwise=otherwise))
+        layouts.append(replace(layout, files=[replace(file, day=day) for file in layout.files]))
     if not any(layout.files for layout in layouts):
         why = [f"{file.path}: {file.reason}" for file in skipped[:3]]
-        given = [root.folder for root in roots]
-        first = [as_given(str(line), given, folder) for line in problems[0].args] if problems else [nothing(folder)]
+        first = [as_given(str(line), roots, folder) for line in problems[0].args] if problems else [nothing(folder)]
         raise JobError(*first, *why)
     return layouts
 
@@ -258,17 +245,6 @@ def alone(file: Path, unpacked: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copy2(file, folder / file.name)
     return folder
-
-
-def without(layout: InferredLayout, paths: Collection[str]) -> InferredLayout:
-    """Return a layout without the files of ``paths``, which are read otherwise."""
-    if not paths:
-        return layout
-    files = [file for file in layout.files if file.path not in paths]
-    nodes = Counter((file.cluster, file.source_node) for file in files)
-    assumed = [replace(node, files=nodes[node.cluster, node.node]) for node in layout.assumed]
-    unknown = [file for file in layout.unknown if file.path not in paths]
-    return replace(layout, files=files, assumed=[node for node in assumed if node.files], unknown=unknown)
 
 
 def there(folder: str | Path) -> bool:

@@ -22,7 +22,7 @@ from election_replay.election_core.fold.members import named_writer
 from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.model.streams import PACKED, stream_of, unpacked
 from election_replay.jobs.landing.blocks import CHUNK_BYTES, Block, Blocks, read_at
-from election_replay.jobs.landing.exports import is_json, may_be_rewritten, rewritten
+from election_replay.jobs.landing.exports import as_bytes, is_json, may_be_rewritten, rewritten, text_of
 from election_replay.jobs.landing.heads import head_found
 from election_replay.jobs.landing.inferred_layout import common, stem, telling
 from election_replay.jobs.landing.joined_logs import logs_of_members, set_back
@@ -161,7 +161,7 @@ def export_of(
     by_name = dialect_for(file.stream) is not None and dialect is not None
     if (by_name and speaker_of(first, dialect) is not None) or data.startswith(b"__CURSOR="):
         return None
-    if not may_be_rewritten(beginning, file.name, file.modified):
+    if not may_be_rewritten(beginning, file):
         return None
     put_right = partial(_taken_out, file=file, zone=zone, config=config, beside=beside)
     if not is_json(beginning) and put_right(beginning.split("\n")) is None:
@@ -173,14 +173,14 @@ def _taken_out(
     lines: Sequence[str], file: LogFile, zone: LandingZone, config: Config, *, beside: bool
 ) -> AsWritten | None:
     """Return the lines of the logs in an export, each log's put right; None where nothing is known of the lines."""
-    parts, assumed = rewritten("\n".join(lines).removeprefix("\ufeff"), file.name, file.modified)
+    parts, assumed = rewritten("\n".join(lines).removeprefix("\ufeff"), file)
     of_writers = writers_of([path for path, _ in parts]) if len(parts) > 1 else [Writer(None, file.name)]
     texts: list[str] = []
     writers: list[Writer | None] = []
     how, known, order_lost = dict.fromkeys(assumed or [EXPORTED]), False, False
     for writer, (_, of_part) in zip(of_writers, parts, strict=False):
         of_writer = replace(file, source_node=writer.node or file.source_node, known_as=writer.log, settled=True)
-        data = "\n".join(of_part).encode("utf-8", "surrogateescape") + b"\n"
+        data = as_bytes(of_part)
         found = head_found(of_writer, data[:LOOKED_AT], config)
         known = known or found.dialect is not None
         disorder = disorder_of(Held(data), of_writer, zone, named(found.dialect), found.envelope, beside=beside)
@@ -212,11 +212,6 @@ def writers_of(paths: Sequence[str]) -> list[Writer]:
             node = stem(name)
         found.append(Writer(node, name))
     return found
-
-
-def text_of(data: bytes) -> str:
-    """Return bytes as a text without a byte order mark; bytes that are no UTF-8 are surrogates in it."""
-    return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
 def disorder_of(

@@ -97,6 +97,15 @@ class Mark:
     digest: str
 
 
+LONGEST_HOLE = 64 << 20
+"""After so many zero bytes at the beginning of a compressed file no more of it is read."""
+
+NOTHING_BUT_ZEROS = (
+    f"its first {LONGEST_HOLE >> 20} MiB are zero bytes, and no more is read: ask for the log again, or take them off "
+    "(tr -d '\\000')"
+)
+
+
 class Marks:
     """Collects marks of a file at line ends that are evenly spread, however long the file becomes."""
 
@@ -321,12 +330,26 @@ class Blocks:
 
     def _decompressed(self, raw: "Raw", path: str, size: int) -> Iterator[bytes]:
         try:
-            yield from decompressed(raw, path, size)
+            yield from self._behind_hole(decompressed(raw, path, size), size)
         except DAMAGE as error:
             if raw.failure is None:
                 self.problem = str(error) or type(error).__name__
             else:
                 self._failed(raw.failure)
+
+    def _behind_hole(self, chunks: Iterator[bytes], size: int) -> Iterator[bytes]:
+        """Yield the chunks of a file of ``size`` bytes, unless it is compressed and holds nothing but zeros."""
+        zeros = 0
+        for chunk in chunks:
+            if chunk.lstrip(b"\0"):
+                yield chunk
+                break
+            zeros += len(chunk)
+            if zeros > max(LONGEST_HOLE, size):
+                self.problem, self.unread = NOTHING_BUT_ZEROS, True
+                return
+            yield chunk
+        yield from chunks
 
     def _failed(self, error: BaseException) -> None:
         self.problem, self.unread = f"could not be read: {first_line(error)}", True

@@ -1,5 +1,6 @@
 """Rewrites exports of log stores whose lines are not lines of a log: one array of JSON, objects over many lines, a
-table of columns, several objects on a line. A look writes them anew, one object a line, and reads that.
+table of columns, several objects on a line; copies of screens and pages; texts of several members. Their lines are
+taken out of them where they are landed.
 
 Kibana and Splunk export tables (CSV), Grafana an array; Elasticsearch, Loki, CloudWatch and Splunk answer searches with
 one object that holds all lines.
@@ -11,9 +12,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import date
 from itertools import islice
-from pathlib import Path, PurePosixPath
 from typing import Any
 
 from election_replay.election_core.dialects import speaker_of
@@ -21,8 +20,7 @@ from election_replay.election_core.envelopes.model import Broken
 from election_replay.election_core.envelopes.objects import opened
 from election_replay.election_core.model import digits
 from election_replay.election_core.model.streams import unpacked
-from election_replay.jobs.landing.archives import is_archive
-from election_replay.jobs.landing.blocks import Blocks, head
+from election_replay.jobs.landing.blocks import Blocks
 from election_replay.jobs.landing.copied import (
     NO_BREAK,
     is_page,
@@ -33,11 +31,14 @@ from election_replay.jobs.landing.copied import (
     without_page_ends,
     words_within,
 )
-from election_replay.jobs.landing.landing_zone import Entry, LandingZone, is_text, open_landing
+from election_replay.jobs.landing.heads import head_found
+from election_replay.jobs.landing.landing_zone import LandingZone
+from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.pasted import DUMPED, members_of
 from election_replay.jobs.landing.recognising import of_kubernetes
 from election_replay.jobs.landing.written_times import stamp
 from election_replay.jobs.landing.years import with_days, with_years, without_day, without_year
+from election_replay.jobs.settings.config import Config
 
 LOOKED_AT = 1 << 18
 """How many bytes of a file's beginning are looked at to tell whether it is an export."""
@@ -80,73 +81,49 @@ _GLUED = re.compile(r'(?<=\})[ \t]*(?=\{"(?:level|ts|time|log|timestamp|@timesta
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(?:Z|[+-]\d\d:?\d\d)\Z")
 
 
-def write_exports(root: str, into: Path, day: date | None = None) -> dict[str, str | None]:
-    """Write anew, into the folder ``into``, the files below ``root`` that cannot be read as they are; return what is
-    assumed of each.
-
-    They are exports, copies of screens, texts of several members, and logs whose times have no year or no day. The
-    result is by path, with None where nothing is assumed. ``day`` is that of the last lines; None: unknown.
-    """
-    zone = open_landing(root)
-    found: dict[str, str | None] = {}
-    for entry in list(zone.walk(lambda _: None)):
-        if entry.link is None and is_text(entry.path) and entry.size and not is_archive(entry.path):
-            parts, assumed = parts_of_export(entry, zone, day)
-            for place, lines in parts:
-                target = into / PurePosixPath(unpacked(entry.path)).parent / place
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with target.open("a", encoding="utf-8", errors="surrogateescape") as file:
-                    file.writelines(f"{line}\n" for line in lines)
-                found[entry.path] = "; ".join(assumed) or None
-    return found
+def known_inside(file: LogFile, zone: LandingZone, config: Config) -> bool:
+    """Return True when the lines of a known system can be taken out of a file that cannot be read as it is."""
+    blocks = Blocks(zone, file.path, file.size)
+    beginning = text_of(blocks.peek(LOOKED_AT))
+    if not may_be_rewritten(beginning, file):
+        return False
+    parts, _ = rewritten(text_of(blocks.peek(LARGEST)) if is_json(beginning) else beginning, file)
+    return any(head_found(file, as_bytes(lines)[:LOOKED_AT], config).dialect is not None for _, lines in parts)
 
 
-def parts_of_export(
-    entry: Entry, zone: LandingZone, day: date | None = None
-) -> tuple[list[tuple[str, list[str]]], list[str]]:
-    """Return the (name, lines) of each file that one file is rewritten to, and what is assumed of its lines.
-
-    There is one for each member whose lines it holds; none where the file need not or cannot be rewritten.
-    """
-    name = PurePosixPath(unpacked(entry.path)).name
-    beginning = head(zone, entry.path, entry.size, LOOKED_AT).data.decode("utf-8", "replace").removeprefix("\ufeff")
-    if not may_be_rewritten(beginning, name, entry.modified, day):
-        return [], []
-    blocks = Blocks(zone, entry.path, entry.size)
-    data, size = [], 0
-    for block in blocks:
-        data.append(block.data)
-        size += len(block.data)
-        if size > LARGEST:
-            return [], []
-    text = (b"".join(data) + blocks.rest).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    return rewritten(text, name, entry.modified, day)
+def text_of(data: bytes) -> str:
+    """Return bytes as a text without a byte order mark; bytes that are no UTF-8 are surrogates in it."""
+    return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
-def may_be_rewritten(beginning: str, name: str, modified: int | None, day: date | None = None) -> bool:
-    """Return True for a file that, by its beginning, cannot be read as it is. ``modified`` is us UTC."""
-    lines, _ = as_written(beginning, modified, day)
-    return lines is not None or is_json(beginning) or bool(members_of(beginning.splitlines(), name))
+def as_bytes(lines: Sequence[str]) -> bytes:
+    """Return lines as the bytes of a file."""
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
 
 
-def rewritten(
-    text: str, name: str, modified: int | None, day: date | None = None
-) -> tuple[list[tuple[str, list[str]]], list[str]]:
-    """Return the (path, lines) of each log in the text of a file ``name``, and what is assumed of its lines; no log
-    where the lines need not or cannot be rewritten."""
-    lines, assumed = as_written(text, modified, day)
+def may_be_rewritten(beginning: str, file: LogFile) -> bool:
+    """Return True for a file that, by its beginning, cannot be read as it is."""
+    lines, _ = as_written(beginning, file)
+    return lines is not None or is_json(beginning) or bool(members_of(beginning.splitlines(), unpacked(file.name)))
+
+
+def rewritten(text: str, file: LogFile) -> tuple[list[tuple[str, list[str]]], list[str]]:
+    """Return the (path, lines) of each log in the text of a file, and what is assumed of its lines; no log where the
+    lines need not or cannot be rewritten."""
+    lines, assumed = as_written(text, file)
     if lines is None and is_json(text[:LOOKED_AT]) and DUMPED not in text:
         return [], []
     lines = text.splitlines() if lines is None else lines
-    members = members_of(lines, name)
+    members = members_of(lines, unpacked(file.name))
     if members:
         assumed.append(f"its headings name {len(members)} logs: each is read apart")
-    return members or [(name, lines)], assumed
+    return members or [(unpacked(file.name), lines)], assumed
 
 
-def as_written(text: str, modified: int | None, day: date | None = None) -> tuple[list[str] | None, list[str]]:
-    """Return the lines of a text as a system wrote them, None if they stand so already or are not found, and what is
-    assumed of them."""
+def as_written(text: str, file: LogFile) -> tuple[list[str] | None, list[str]]:
+    """Return the lines in the text of a file as a system wrote them, None if they stand so already or are not found,
+    and what is assumed of them. No year and no day is assumed for a file that may grow: the next landing would assume
+    another one."""
     beginning = text[:LOOKED_AT]
     if is_json(beginning):
         return lines_of_json(text), []
@@ -164,8 +141,8 @@ def as_written(text: str, modified: int | None, day: date | None = None) -> tupl
     if len(stamped) > SEVERAL and all(line.endswith(",") for line in stamped):
         lines, changed = [line.removesuffix(",") for line in lines], True
     for lacks, dated in ((without_year, with_years), (without_day, with_days)):
-        if lacks(sample) and not of_kubernetes(beginning):
-            lines, how = dated(lines, modified, day)
+        if file.complete and lacks(sample) and not of_kubernetes(beginning):
+            lines, how = dated(lines, file.modified, file.day)
             assumed.append(how)
     return (lines if changed or assumed else None), assumed
 

@@ -18,6 +18,7 @@ from election_replay.election_core.model.streams import stream_of, unpacked
 from election_replay.jobs import JobError
 from election_replay.jobs.landing.archives import is_archive
 from election_replay.jobs.landing.blocks import head
+from election_replay.jobs.landing.exports import known_inside
 from election_replay.jobs.landing.heads import head_found
 from election_replay.jobs.landing.landing_zone import Entry, LandingZone, Skipped, is_text, open_landing, printable
 from election_replay.jobs.landing.listing import LogFile, log_files
@@ -199,10 +200,10 @@ def of_other_system(entry: Entry, zone: LandingZone, config: Config, by_name: Co
     if not log and not any(map(stamp, beginning(entry, zone).splitlines())):
         return None
     data, problem, _ = head(zone, entry.path, entry.size, looked_at(PurePosixPath(entry.path).name))
-    file = LogFile(entry.path, "", "", entry.size, entry.modified)
+    file = LogFile(entry.path, "", "", entry.size, entry.modified, settled=True)
     name = None if problem else head_found(file, data, config).dialect
-    system = NAMED[name].system if name else None
-    return known_by_lines(entry, zone, config, []) if system and system not in SEVERAL_LOGS & {*by_name} else None
+    further = NAMED[name].system in SEVERAL_LOGS & {*by_name} if name else not known_inside(file, zone, config)
+    return None if problem or further else known_by_lines(entry, zone, config, [])
 
 
 def without_life(stream: str, beside: Collection[str]) -> str:
@@ -270,8 +271,9 @@ def known_by_lines(
     other = of_kubernetes(beginning(entry, zone))
     stream = f"{path.name}.klog" if other else stream_of(path.name)  # the name of such a file says nothing
     data, problem, _ = head(zone, entry.path, entry.size, looked_at(stream))
-    file = LogFile(entry.path, "", "", entry.size, entry.modified, known_as=stream if other else "")
-    if problem or head_found(file, data, config).dialect is None:
+    known_as = stream if other else ""
+    file = LogFile(entry.path, "", "", entry.size, entry.modified, settled=True, known_as=known_as)
+    if problem or (head_found(file, data, config).dialect is None and not known_inside(file, zone, config)):
         harmless = problem is None and (other or not stream.endswith((".log", CONSOLE)))
         reason = problem or ("a log of Kubernetes itself" if other else reason_of(data, stream))
         unknown.append(Skipped(entry.path, reason, harmless=harmless))

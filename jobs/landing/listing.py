@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -67,7 +68,8 @@ class LogFile:
     metadata snapshot only: its path in its node's metadata folder, such as ``20261121T103148Z/topics.json``.
     ``known_as`` is the name under which its system would have written it, empty if it has that name. ``beginning`` is
     what it began with when it was looked at. ``of_table``: its lines are rows of a Delta table. ``nodes``:
-    only their lines are read of a file that several clusters share; empty: all are.
+    only their lines are read of a file that several clusters share; empty: all are. ``day`` is that of its last lines,
+    where its times do not tell it; None: that of its last change.
     """
 
     path: str
@@ -83,6 +85,7 @@ class LogFile:
     beginning: Beginning | None = None
     of_table: "OfTable | None" = None
     nodes: frozenset[str] = frozenset()
+    day: date | None = None
 
     @property
     def name(self) -> str:

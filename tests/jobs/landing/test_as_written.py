@@ -1,6 +1,10 @@
 """A run reads files that do not stand as they were written as a look does, and leaves alone those that do."""
 
+import csv
+import io
+import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -141,3 +145,32 @@ def test_bytes_that_are_no_text_hinder_nobody(corpora: Path, tmp_path: Path) -> 
     logs = [path.read_bytes() for path in sorted((corpora / "etcd/kill-leader-35/nodes").glob("*/logs/*.log"))]
     (tmp_path / "etcd.log").write_bytes(b"\xa7\xff no text\n".join(logs))
     assert put_right(tmp_path) == {"etcd.log": as_written.MEMBERS.format(len(logs))}
+
+
+def with_headings(texts: dict[str, str]) -> str:
+    """Logs pasted one behind the other, below the names of their nodes."""
+    return "".join(f"### {node}\n```\n{text}```\n" for node, text in texts.items())
+
+
+def as_table(texts: dict[str, str]) -> str:
+    """A table as a log store exports it, with the newest line first."""
+    out = io.StringIO()
+    rows = [(line, node) for node, text in texts.items() for line in text.splitlines()]
+    csv.writer(out).writerows(
+        [("message", "host"), *sorted(rows, key=lambda row: json.loads(row[0])["ts"], reverse=True)]
+    )
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("export", [with_headings, as_table])
+def test_an_export_gives_what_the_logs_in_it_give(
+    export: Callable[[dict[str, str]], str], corpora: Path, tmp_path: Path
+) -> None:
+    texts = {
+        log.parents[1].name: log.read_text() for log in (corpora / "etcd/kill-leader-35/nodes").glob("*/logs/*.log")
+    }
+    plain = run({f"nodes/{node}/logs/etcd.log": text for node, text in texts.items()}, tmp_path / "written")
+    exported = run({"nodes/desk/logs/export.txt": export(dict(sorted(texts.items())))}, tmp_path / "exported")
+    assert overview(exported) == overview(plain) != []
+    [row] = exported.rows("SELECT put_right FROM landed_files WHERE status = 'landed'")
+    assert row["put_right"]

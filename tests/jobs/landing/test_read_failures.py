@@ -13,7 +13,10 @@ from typing import IO, Any
 import pyarrow as pa
 import pytest
 
-from election_replay.jobs.landing.landing_zone import LocalZone
+from election_replay.jobs.cli.app import main
+from election_replay.jobs.landing import blocks
+from election_replay.jobs.landing.blocks import Blocks
+from election_replay.jobs.landing.landing_zone import LocalZone, open_landing
 from election_replay.jobs.landing.ledger import NOTHING_LANDED
 from election_replay.jobs.landing.listing import LogFile, log_files
 from election_replay.jobs.landing.new_files import unseen
@@ -269,3 +272,16 @@ def test_a_file_that_is_tried_again_says_why(zone: Zone, broken: Broken) -> None
     zone.land()
     found: list[LogFile] = unseen(log_files(str(zone.root), zone.config.layout), zone.tables["landed_files"])
     assert [file.unread for file in found] == ["could not be read: [Errno 13] Permission denied"]
+
+
+def test_no_more_of_a_packed_hole_is_read_than_shows_what_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that was truncated while a process wrote it begins with zeros; packed, a gigabyte of them is small."""
+    monkeypatch.setattr(blocks, "LONGEST_HOLE", 1 << 20)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/etcd.log.gz").write_bytes(gzip.compress(bytes(64 << 20)))
+    read = Blocks(open_landing(str(tmp_path / "in")), "etcd.log.gz", 65_000)
+    assert read.length() < 4 << 20
+    assert main(["look", str(tmp_path / "in")]) == 4
+    assert "etcd.log.gz  its first" in capsys.readouterr().out
