@@ -76,8 +76,8 @@ def as_ended(facts: Iterable[Fact]) -> tuple[list[Row], dict[str, int]]:
     )
     in_order = _InCommonTime.of(by_protocol)
     rows: Iterable[Row] = with_roots(downgrade_refusals_of_followers(in_order.rows()))
-    if twice := mixed_clusters.members_of_two(in_order.facts, in_order.clocks):
-        rows = mixed_clusters.in_mixed_clusters(rows, twice)
+    if mixed := mixed_clusters.mixed_clusters(in_order.facts, in_order.clocks):
+        rows = mixed_clusters.in_mixed_clusters(rows, mixed)
     else:
         rows = consistent(rows, in_order.facts, in_order.clocks)
     rows = in_lost_order(rows, of_group)

@@ -6,13 +6,14 @@ committed.
 
 Nothing names the cluster in a line of ZooKeeper, DLedger or Kafka. Two clusters show by several members for whom two
 logs speak each: at once, or one after the other and with a term that both had led. Members that moved to other hosts go
-on with later terms. What such logs show together may be true of neither cluster, so no finding is sure.
+on with later terms. Where members have other ids in each cluster, no log of one names a member of the other. What such
+logs show together may be true of neither cluster, so no finding is sure.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from itertools import combinations, permutations
+from dataclasses import dataclass, replace
+from itertools import chain, combinations, permutations
 
 from election_replay.election_core.fold.roles import LEADER, SEEN
 from election_replay.election_core.judge.clock import Clocks
@@ -29,20 +30,33 @@ SEVERAL = 2
 """One member with two logs may be two machines with one identity; so many members are two clusters."""
 
 WHY = "the logs may be of two clusters"
+TWICE = "Several logs each speak for {}: logs of two clusters, or of one that began anew"
+STRANGERS = "The logs of {} never name each other's members: logs of two clusters"
 MIXED = (
-    "Several logs each speak for {}: logs of two clusters, or of one that began anew. What they show together may be "
-    "true of neither, so nothing else of this group is sure. Hand in each cluster in a folder of its own."
+    "{}. What they show together may be true of neither, so nothing else of this group is sure. Hand in each cluster "
+    "in a folder of its own."
 )
+
+WITHOUT_A_NAME = frozenset({"zab", "kraft"})
+"""Protocols whose lines never name the group: it has one name everywhere."""
 
 Spoken = Mapping[str, Sequence[Fact]]
 """What the logs say of one member, by source."""
 
 
-def in_mixed_clusters(rows: Iterable[Row], twice: Mapping[str, Spoken]) -> list[Row]:
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """The members of two clusters in the logs of one group, and a clause that says how they show."""
+
+    members: Mapping[str, Spoken]
+    says: str
+
+
+def in_mixed_clusters(rows: Iterable[Row], mixed: Mixed) -> list[Row]:
     """Return the rows of a group whose logs may be of two clusters, with a finding that says so, and with all others in
-    doubt; ``twice`` are the members of both, as :func:`members_of_two` returns them."""
-    spoken = {member: _speaking(of_member) for member, of_member in twice.items()}
-    found = [_finding(spoken)] if all(spoken.values()) else []  # told once, in the process's own group
+    doubt."""
+    spoken = [_speaking(of_member) for of_member in mixed.members.values()]
+    found = [_finding([*chain(*spoken)], mixed.says)] if all(spoken) else []  # told once, in the process's own group
     doubted = none_sure([*rows], WHY, OF_ONE_LOG)
     return [*map(_counted, doubted), *found] if found else doubted
 
@@ -51,8 +65,8 @@ def _speaking(spoken: Spoken) -> list[SpeaksFor]:
     return [fact for of_source in spoken.values() for fact in of_source if isinstance(fact, SpeaksFor)]
 
 
-def members_of_two(facts: Sequence[Fact], clocks: Clocks) -> dict[str, Spoken]:
-    """Return the members of two clusters in the logs, by their names; empty where they are of one."""
+def mixed_clusters(facts: Sequence[Fact], clocks: Clocks) -> Mixed | None:
+    """Return the members of two clusters in the logs of a group; None where they are of one."""
     spoken: dict[str, dict[str, dict[str, list[Fact]]]] = defaultdict(lambda: defaultdict(dict))
     for fact in facts:
         of_many = isinstance(fact, Role) and fact.protocol in OF_MANY_GROUPS
@@ -60,12 +74,47 @@ def members_of_two(facts: Sequence[Fact], clocks: Clocks) -> dict[str, Spoken]:
             protocol = fact.member_of if isinstance(fact, SpeaksFor) else fact.protocol
             spoken[protocol][fact.node].setdefault(fact.source_node, []).append(fact)
     for protocol, members in spoken.items():
-        twice = {member: of_member for member, of_member in members.items() if len(of_member) > 1}
+        twice = {member: of_member for member, of_member in sorted(members.items()) if len(of_member) > 1}
         at_once = [member for member, of_member in twice.items() if _at_once(of_member, clocks)]
         again = len(twice) >= SEVERAL and _led_again(protocol, twice, facts)
         if again or len(at_once) >= SEVERAL:
-            return dict(sorted(twice.items()))
-    return {}
+            return Mixed(twice, TWICE.format(listed(map(_with_sources, twice.items()))))
+        if protocol in WITHOUT_A_NAME and len(apart := _strangers(protocol, members, facts)) > 1:
+            names = listed(listed(map(_with_sources, of_one.items())) for of_one in apart)
+            return Mixed({member: of for of_one in apart for member, of in of_one.items()}, STRANGERS.format(names))
+    return None
+
+
+def _with_sources(spoken: tuple[str, Spoken]) -> str:
+    return f"{spoken[0]} ({', '.join(sorted(spoken[1]))})"
+
+
+def _strangers(protocol: str, members: Mapping[str, Spoken], facts: Iterable[Fact]) -> list[dict[str, Spoken]]:
+    """Return the members whose logs name each other, set by set, in each of which somebody led; sets of one member are
+    left out."""
+    if len(members) < 2 * SEVERAL:
+        return []
+    kin, leads = {member: {member} for member in members}, set[str]()
+    of_sources = {source: member for member, of_member in members.items() for source in of_member}
+    for fact in facts:
+        member = of_sources.get(fact.source_node) if fact.protocol == protocol else None
+        if member is None:
+            continue
+        if isinstance(fact, Role) and fact.role == LEADER and fact.node == member:
+            leads.add(member)
+        for other in _named_in(fact) & members.keys() - kin[member]:
+            kin[member] |= kin[other]
+            kin |= dict.fromkeys(kin[member], kin[member])
+    sets = {id(names): names for names in kin.values() if len(names) >= SEVERAL and names & leads}
+    return [{member: members[member] for member in sorted(names)} for names in sets.values()]
+
+
+def _named_in(fact: Fact) -> set[str]:
+    """Return all texts in a fact, the names of members among them."""
+    values = (getattr(fact, name) for name in fact.__match_args__)
+    return {
+        text for value in values for text in (value if isinstance(value, tuple) else (value,)) if isinstance(text, str)
+    }
 
 
 def _at_once(spoken: Spoken, clocks: Clocks) -> bool:
@@ -93,11 +142,9 @@ def _span(of_source: Sequence[Fact]) -> tuple[int, int]:
     return min(fact.since for fact in of_source), max((until(fact) or since(fact)).by for fact in of_source)
 
 
-def _finding(twice: Mapping[str, Sequence[SpeaksFor]]) -> Finding:
+def _finding(facts: Sequence[SpeaksFor], says: str) -> Finding:
     """Return the finding that the logs are of two clusters."""
-    facts = [fact for of_member in twice.values() for fact in of_member]
     first, last = (choose(facts, key=lambda fact: (fact.since, fact.source_node)) for choose in (min, max))
-    sources = {member: sorted({fact.source_node for fact in of_member}) for member, of_member in twice.items()}
     every = sorted({fact.source_node for fact in facts})
     return Finding(
         finding_id=finding_id(first.cluster, first.replica_group, RuleId.IDENTITY_CONTRADICTION, "clusters", *every),
@@ -111,7 +158,7 @@ def _finding(twice: Mapping[str, Sequence[SpeaksFor]]) -> Finding:
         terms=(),
         start_time=last.since,
         end_time=None,
-        summary=MIXED.format(listed(f"{member} ({', '.join(names)})" for member, names in sources.items())),
+        summary=MIXED.format(says),
         evidence=tuple(dict.fromkeys(line for fact in facts for line in fact.evidence)),
     )
 

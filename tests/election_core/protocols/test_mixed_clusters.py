@@ -8,6 +8,7 @@ import pytest
 
 from election_replay.election_core.model.facts import Fact
 from election_replay.election_core.model.rows import Finding
+from election_replay.election_core.protocols.log_quality.facts import SpeaksFor
 from tests.election_core import story
 
 PAIRS = (
@@ -53,6 +54,30 @@ def test_nothing_is_sure_of_two_clusters(corpora: Path, pair: tuple[str, str], a
     sure = [finding for finding in found if finding.certainty != "possible" and finding.rule not in OF_LOGS]
     assert [f"{finding.rule} {finding.summary}" for finding in sure] == []
     assert not any(finding.severity == "critical" for finding in found)
+
+
+def with_other_ids(facts: Iterable[Fact]) -> list[Fact]:
+    """Facts of a cluster whose members have other ids."""
+    every = list(facts)
+    members = {fact.node for fact in every if isinstance(fact, SpeaksFor)}
+
+    def renamed(value: object) -> object:
+        if isinstance(value, tuple):
+            return tuple(map(renamed, value))
+        return f"10{value}" if isinstance(value, str) and value in members else value
+
+    return [replace(fact, **{name: renamed(getattr(fact, name)) for name in fact.__match_args__}) for fact in every]
+
+
+@pytest.mark.slow
+def test_nothing_is_sure_of_two_clusters_whose_members_have_other_ids(corpora: Path) -> None:
+    blue, green = (story.run_facts(corpora / run) for run in PAIRS[0])
+    green = with_other_ids(moved(green, blue[0].cluster, "green-", 0))
+    found = findings([*blue, *green])
+    assert [finding.rule for finding in found if "never name each other" in finding.summary] == [
+        "IDENTITY_CONTRADICTION"
+    ]
+    assert {finding.rule for finding in found if finding.certainty != "possible"} <= OF_LOGS
 
 
 @pytest.mark.slow
