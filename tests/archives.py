@@ -26,5 +26,11 @@ def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return member
 
 
+def unpack_all(folder: Path, root: Path) -> None:
+    """Unpack all archives of a folder below ``root``."""
+    for archive in sorted(folder.glob("*.tar.xz")):
+        unpack(archive, root)
+
+
 if __name__ == "__main__":
-    unpack(Path(sys.argv[1]), Path(sys.argv[2]))
+    unpack_all(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.archives import unpack
+from tests.archives import unpack_all
 from tests.proving import PROVING, amount
 
 if TYPE_CHECKING:
@@ -55,10 +55,11 @@ Landing = Callable[[Iterable[str]], Path]
 
 @pytest.fixture(scope="session")
 def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tree ``<system>/<run>/...`` of all real runs; see ``tests/corpora/README.md``."""
+    """The tree ``<system>/<run>/...`` of all real runs, as ``make test`` unpacked it; see ``tests/corpora/README.md``."""
+    if "CORPORA" in os.environ:
+        return Path(os.environ["CORPORA"])
     root = tmp_path_factory.mktemp("corpora")
-    for archive in sorted(ARCHIVES.glob("*.tar.xz")):
-        unpack(archive, root)
+    unpack_all(ARCHIVES, root)
     return root
 
 

@@ -22,7 +22,7 @@ from election_replay.election_core.model.rows import Finding, Row
 from election_replay.jobs.showing.markdown import prose
 from proof.audit.checks import CHECKS, FALSE, MISLEADING, MISSING, Breach, audited
 from proof.audit.records import Records
-from tests.archives import unpack
+from tests.archives import unpack_all
 
 ROOT = Path(__file__).parents[2]
 PAGE, ARCHIVES = ROOT / "docs" / "accuracy.md", ROOT / "tests" / "corpora"
@@ -115,8 +115,8 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="rewrite the section of docs/accuracy.md")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for archive in () if given.corpora else sorted(ARCHIVES.glob("*.tar.xz")):
-            unpack(archive, Path(folder))
+        if given.corpora is None:
+            unpack_all(ARCHIVES, Path(folder))
         rows, breaches = audited_runs(given.corpora or Path(folder), given.only)
     text = section(rows, breaches)
     if given.write:

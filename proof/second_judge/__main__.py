@@ -25,7 +25,7 @@ from election_replay.election_core.model.rows import Finding
 from election_replay.election_core.simulate.catalogue import SCENARIOS
 from election_replay.election_core.simulate.landing import files
 from election_replay.election_core.simulate.scenario import played
-from tests.archives import unpack
+from tests.archives import unpack_all
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -148,8 +148,8 @@ def main() -> int:
     core: set[Verdict] = set()
     count = 0
     with tempfile.TemporaryDirectory() as bundled, tempfile.TemporaryDirectory() as empty:
-        for archive in sorted(ARCHIVES.glob("*.tar.xz")) if asked.corpora is None else ():
-            unpack(archive, Path(bundled))
+        if asked.corpora is None:
+            unpack_all(ARCHIVES, Path(bundled))
         for run, folder in runs(asked.corpora or Path(bundled), Path(empty)):
             events = events_of(folder)
             sql |= by_sql(events, run)

@@ -64,8 +64,8 @@ def judged(warehouse: Warehouse) -> dict[str, list[str]]:
 
 @pytest.fixture(scope="module")
 def everything(corpora: Path, landing: Landing) -> Path:
-    """Every second real run of all systems in one landing zone, and every one in `make prove`."""
-    runs = sorted(corpora.glob("*/*/run.json"))[:: amount(2, 1)]
+    """Every fourth real run of all systems in one landing zone, and every one in `make prove`."""
+    runs = sorted(corpora.glob("*/*/run.json"))[:: amount(4, 1)]
     return landing(f"{run.parent.parent.name}/{run.parent.name}" for run in runs)
 
 

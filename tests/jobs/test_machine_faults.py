@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "landing"
 
-STEP = amount(41, 2)
+STEP = amount(67, 2)
 """Before which of the writes the disk is filled: ``make prove`` tries every second one of them."""
 
 TIMES = amount(1, 10)

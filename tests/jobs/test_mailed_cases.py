@@ -10,6 +10,7 @@ import pytest
 
 from election_replay.jobs.cli.app import main
 from election_replay.jobs.cli.look import other_zones
+from tests.proving import amount
 
 MAILED = Path(__file__).parents[1] / "mailed"
 
@@ -281,7 +282,7 @@ def told(capsys: pytest.CaptureFixture[str], folder: Path) -> str:
 
 FOLDERS = sorted(path.name for path in MAILED.iterdir() if path.is_dir())
 LAYOUTS = MAILED / "etcd-layout-matrix"
-"""One cluster's logs in many layouts, each in a folder of its own."""
+"""One cluster's logs in many layouts, each in a folder of its own; `make prove` looks at all of them."""
 
 
 @pytest.mark.parametrize("folder", [name for name in FOLDERS if name != LAYOUTS.name])
@@ -294,7 +295,7 @@ def test_each_is_answered(
         assert re.search(pattern, answer), f"{pattern} is not told: {answer}"
 
 
-@pytest.mark.parametrize("layout", sorted(path.name for path in LAYOUTS.iterdir()))
+@pytest.mark.parametrize("layout", sorted(path.name for path in LAYOUTS.iterdir())[:: amount(3, 1)])
 def test_one_story_is_told_in_any_layout(layout: str, capsys: pytest.CaptureFixture[str]) -> None:
     answer = told(capsys, LAYOUTS / layout)
     assert re.search(r"No leader for 14\.8 s to 19\.9 s: (a1a1a1a1a1a1a1a1 \()?[\w-]+\W+term \d+\) died", answer)

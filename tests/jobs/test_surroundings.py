@@ -21,7 +21,7 @@ NO_HOME = "/proc"
 """Nobody makes a file there."""
 
 LOCALE_C = {"LC_ALL": "C", "LANG": "C"}
-NO_MEMORY = (500_000, 750_000, 1_500_000)
+NO_MEMORY = amount((1_500_000,), (500_000, 750_000, 1_500_000))
 """Bounds of the address space (kilobytes) that are too small: for libraries, for their threads, for a night."""
 
 CPU_SECONDS = 8

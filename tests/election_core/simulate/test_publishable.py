@@ -50,7 +50,7 @@ def test_rows_of_some_worlds_pass_the_gates() -> None:
 
 @pytest.mark.slow
 def test_rows_of_worlds_of_all_protocols_pass_the_gates() -> None:
-    assert list(held(islice(SCENARIOS, 0, None, amount(3, 1)), 1)) == []
+    assert list(held(islice(SCENARIOS, 0, None, amount(6, 1)), 1)) == []
 
 
 def step(at_us: int, role: str, by_us: int | None = None) -> Step:

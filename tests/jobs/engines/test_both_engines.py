@@ -25,7 +25,7 @@ def test_the_local_engine_without_java_writes_what_spark_writes(
     record_property: Callable[[str, object], None],
 ) -> None:
     runs = chain.from_iterable(sorted((corpora / system).glob("*/run.json")) for system in SYSTEMS)
-    chosen = [run.parent.relative_to(corpora).as_posix() for run in runs][:: amount(12, 1)]
+    chosen = [run.parent.relative_to(corpora).as_posix() for run in runs][:: amount(24, 1)]
     zone = landing(chosen)
     here, there = replay(zone, tmp_path / "local", *WITHOUT_JAVA), replay_in(spark, zone, tmp_path / "spark")
     assert len(here.rows(TABLES["findings"].path)) > len(chosen)

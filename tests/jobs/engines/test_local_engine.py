@@ -434,7 +434,7 @@ def test_engines_take_turns_night_by_night(
     monkeypatch.setattr("election_replay.jobs.engines.spark_engine.are_few", lambda *_: False)
     chance = random.Random(12)
     stories = {tmp_path / "stories" / name.partition("/")[0]: name for name in STORIES[:: amount(2, 1)]}
-    runs = [*(corpora / run for run in RUNS[:: amount(2, 1)]), *stories]
+    runs = [*(corpora / run for run in RUNS[:: amount(3, 1)]), *stories]
     for run, name in stories.items():
         write_story(name, run)
     zone = tmp_path / "landing"
@@ -501,7 +501,7 @@ def test_a_run_may_be_killed_at_any_moment(local: LocalEngine, corpora: Path, zo
     began = time.monotonic()
     subprocess.run([*command[:-1], tmp_path / "undisturbed"], check=True, capture_output=True)
     whole = time.monotonic() - began
-    for _ in range(amount(3, 10)):
+    for _ in range(amount(2, 10)):
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         time.sleep(chance.uniform(0.2, 1) * whole)
         child.kill()

@@ -245,7 +245,7 @@ def in_one_file(events: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(together, events.schema)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(amount(6, 16)))
 def test_hasty_restarts_status_lines_and_clocks_put_back(seed: int, zone: Zone, record_property: Count) -> None:
     """A broker dies and is back within seconds, a clock goes back: what a state may forget, and what it may not."""
     for name, text in restless(random.Random(f"restless {seed}")).items():
@@ -254,7 +254,7 @@ def test_hasty_restarts_status_lines_and_clocks_put_back(seed: int, zone: Zone, 
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(amount(5, 12)))
 def test_a_file_that_comes_late_between_two_quiet_ones(seed: int, zone: Zone, record_property: Count) -> None:
     """Logs roll every few lines; what a checkpoint forgot of a quiet time holds only as long as nothing stood in it."""
     chance = random.Random(f"rolled {seed}")
@@ -352,7 +352,7 @@ def settled_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("settled_soon")
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(amount(3, 8)))
 def test_tables_that_no_rule_looks_at_are_given_up(seed: int, zone: Zone, record_property: Count) -> None:
     copied(random.Random(f"copied {seed}"), zone)
     events = landed(zone)

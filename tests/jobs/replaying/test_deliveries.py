@@ -13,6 +13,7 @@ import pytest
 
 from election_replay.schemas.events import MEANING
 from tests.jobs.zone import Zone
+from tests.proving import amount
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +68,7 @@ def lines_landed(zone: Zone) -> int:
     return sum(row["lines_total"] for row in zone.tables["landed_files"])
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(amount(2, 5)))
 def test_growth_rolling_packing_and_copies_change_no_row(
     tmp_path: Path, logs: dict[str, bytes], at_once: Zone, seed: int
 ) -> None:
@@ -120,7 +121,7 @@ def _outside_of_records(data: bytes, end: int) -> int:
     return begins + 1 if begins >= 0 else len(data)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(amount(2, 5)))
 def test_where_a_log_is_rolled_changes_no_event(
     tmp_path: Path, logs: dict[str, bytes], at_once: Zone, seed: int
 ) -> None:

@@ -297,7 +297,7 @@ def test_lines_around_a_proof_that_are_forgotten_are_told_of(
     assert told or "is kept any more" not in page
 
 
-ALIKE = 2
+ALIKE = 1
 """So many links with the same page and parameters are followed."""
 
 
