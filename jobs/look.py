@@ -51,12 +51,14 @@ Member = tuple[str, str]
 @dataclass(frozen=True, slots=True)
 class Looked:
     """The result of a look. ``layouts`` are the files that it landed, ``skipped`` what was not read or not understood;
-    harmless where nothing is missed. ``read_otherwise`` are the files that are not read as they stand, and how."""
+    harmless where nothing is missed. ``read_otherwise`` are the files that are not read as they stand, and how.
+    ``published`` reads what was judged; ``None`` if nothing was."""
 
     layouts: list[InferredLayout]
     assumed: list[Assumed]
     landings: list[Landing]
     replay: Replay
+    published: Published | None
     skipped: list[Skipped] = field(default_factory=list)
     read_otherwise: list[tuple[str, str]] = field(default_factory=list)
 
@@ -80,26 +82,26 @@ def look(
     roots = roots_in(Path(folder), scratch / "unpacked", skipped)
     layouts = layouts_of(roots, Path(folder), config, skipped, day)
     parts: list[InferredLayout] = layouts
-    landings, done = landed_and_judged(engine, parts, warehouse, config)
+    landings, done, published = landed_and_judged(engine, parts, warehouse, config)
     placed = {file.path for layout in layouts if layout.configured for file in layout.files}
-    repeated = repeated_files(Published(warehouse)) if done.run_id else {}
+    repeated = repeated_files(published) if published else {}
     copies = {path: other for path, other in repeated.items() if path not in placed}
     if copies:
         warehouse.clear()
         parts = layouts = layouts_of(roots, Path(folder), config, [], day, copies)
-        landings, done = landed_and_judged(engine, parts, warehouse, config)
-    apart = regrouped(parts, Published(warehouse)) if done.run_id else []
+        landings, done, published = landed_and_judged(engine, parts, warehouse, config)
+    apart = regrouped(parts, published) if published else []
     if apart:
         warehouse.clear()
         parts = apart
-        landings, done = landed_and_judged(engine, parts, warehouse, config)
+        landings, done, published = landed_and_judged(engine, parts, warehouse, config)
     skipped += [item for layout in layouts for item in layout.unknown]
     skipped += [Skipped(path, problem) for landing in landings for path, problem in landing.unread]
     assumed = assumed_of(parts)
     otherwise = [file for part in parts for file in part.read_otherwise]
-    otherwise += files_put_right(Published(warehouse)) if done.run_id else []
+    otherwise += files_put_right(published) if published else []
     otherwise += [(path, f"a copy, read once: all its lines are in {other}") for path, other in sorted(copies.items())]
-    return Looked(parts, assumed, landings, done, skipped, otherwise)
+    return Looked(parts, assumed, landings, done, published, skipped, otherwise)
 
 
 def assumed_of(parts: Sequence[InferredLayout]) -> list[Assumed]:
@@ -113,10 +115,10 @@ def assumed_of(parts: Sequence[InferredLayout]) -> list[Assumed]:
 
 def landed_and_judged(
     engine: Engine, parts: Sequence[InferredLayout], warehouse: Warehouse, config: Config
-) -> tuple[list[Landing], Replay]:
-    """Land files into a new warehouse, and judge them."""
+) -> tuple[list[Landing], Replay, Published | None]:
+    """Land files into a new warehouse, and judge them; read what was judged, if anything was."""
     landings = [land(engine, part.files, part.root, warehouse, config) for part in parts if part.files]
-    return landings, replay_with_kin(engine, warehouse, config.inventoried())
+    return landings, *replay_with_kin(engine, warehouse, config.inventoried())
 
 
 def regrouped(parts: Sequence[InferredLayout], published: Published) -> list[InferredLayout]:
@@ -183,14 +185,16 @@ def together(
     return read_together(layout, nodes, names) if nodes else layout
 
 
-def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) -> Replay:
+def replay_with_kin(engine: Engine, warehouse: Warehouse, inventory: Inventory) -> tuple[Replay, Published | None]:
     """Judge what was landed; once more, with the groups found, if a log does not say its group but other logs do."""
     done = replay(engine, warehouse, inventory, settings="the defaults")
-    kin = groups_by_kinship(Published(warehouse)) if done.run_id else {}
+    published = Published(warehouse) if done.run_id else None
+    kin = groups_by_kinship(published) if published else {}
     if not kin:
-        return done
+        return done, published
     listed = {source: InventoryRow(group) for source, group in kin.items()} | dict(inventory.listed)
-    return replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
+    done = replay(engine, warehouse, replace(inventory, listed=listed), settings="the defaults")
+    return done, Published(warehouse) if done.run_id else None
 
 
 def roots_in(folder: Path, unpacked: Path, skipped: list[Skipped]) -> list[Path]:

@@ -108,7 +108,8 @@ def look(
         tables = Warehouse(kept_in(keep) if keep else f"{scratch}/warehouse")
         with tables.pinned_snapshot():  # nobody else writes to a warehouse that is being made
             done = looked_into(engine, folder, tables, settings, Path(scratch), last)
-        published = Published(tables, place=keep or KEPT)
+        published = done.published or Published(tables)
+        published.place = keep or KEPT
         try:
             printed(done, published, keep, f"Looked into {folder} in", began)
             if out:

@@ -64,15 +64,13 @@ class Published:
     """The published tables of a warehouse, as of the last run or of the one whose id begins with ``run``.
 
     A table that an older release did not have is empty. Views of changes compare with the run ``before``, by default
-    the one published before. ``place`` is the warehouse's path for command lines, by default its own.
+    the one published before. ``place`` is the warehouse's path for command lines.
 
     Raises :class:`JobError` if nothing is published or a named run does not exist.
     """
 
-    def __init__(
-        self, warehouse: Warehouse, run: str | None = None, before: str | None = None, *, place: str | None = None
-    ) -> None:
-        self.place = place or warehouse.root
+    def __init__(self, warehouse: Warehouse, run: str | None = None, before: str | None = None) -> None:
+        self.place = warehouse.root
         self.run: dict[str, Any] = warehouse.last_run() if run is None else run_named(warehouse, run)
         self.before = run_named(warehouse, before) if before else warehouse.run_before(self.run)
         self._warehouse = warehouse

@@ -15,6 +15,7 @@ import pytest
 
 from election_replay.jobs import JobError
 from election_replay.jobs.cli.app import main
+from election_replay.jobs.engines.duckdb_rows import folder_of_process
 from election_replay.jobs.engines.local_engine import LocalEngine
 from election_replay.jobs.landing.as_written import MEMBERS, SORTED
 from election_replay.jobs.landing.as_written import SEPARATE as OF_REDIS
@@ -329,6 +330,7 @@ def test_the_command_keeps_only_what_it_is_asked_to(
     folder, scratch = tmp_path / "mailed" / "n1", tmp_path / "tmp"
     folder.mkdir(parents=True)
     scratch.mkdir()
+    folder_of_process()  # goes with the process
     monkeypatch.setattr("tempfile.tempdir", str(scratch))
     (folder / "broker_default.log").write_text(leads(1) + noise(2))
     assert main(["look", str(folder.parent)]) == 0

@@ -50,7 +50,7 @@ from tests.proving import amount
 
 pytestmark = pytest.mark.slow
 
-EVERY_SCENARIO = amount(60, 1)
+EVERY_SCENARIO = amount(30, 1)
 """One of so many scenarios is played."""
 ANOTHER_LEADER = ("dledger-kill-leader", "dledger-transfer", "dledger-rolling-restart")
 """Played in any case: who commits in a quiet night leads no more after the next ones."""
@@ -58,7 +58,7 @@ JUDGED = (*GOLD, *FACT_TABLES)
 EVENTS = TABLES["events"].arrow_schema()
 PLACE = ("cluster", "source_node", "stream", "source_file", "fingerprint", "file_time")
 PLACE_OF_LINE = ("source_node", "stream", "fingerprint", "line_no")
-QUIET = amount(3, 6)
+QUIET = amount(4, 6)
 """So many quiet nights come after each half of a story."""
 NIGHT = timedelta(seconds=400)
 """So long is one; two of them make a group quiescent."""
