@@ -330,7 +330,8 @@ class SourceLog:
         apart = {process for process in self.members if self._interleaved(process)}
         joined = {process: members.one_behind_the_other for process, members in self.members.items()}
         yield from self.itself.facts(speaker, stated, apart, joined)
-        yield from log_quality.clock_steps(self.order.timeline, gaps_of(self.activity.values()), speaker, stated)
+        steps = [*log_quality.clock_steps(self.order.timeline, gaps_of(self.activity.values()), speaker, stated)]
+        yield from (*steps, *self._order_lost(speaker, log_quality.PROTOCOL, "", steps))
         yield from self._failures([fact for _, fact in stated])
 
     @property
@@ -395,7 +396,7 @@ class SourceLog:
                 try:
                     of_log = list(log.facts(self._of_own_runs(speaker, number, stream), stream))
                     of_log += self._roles_written(speaker, number, stream, of_log)
-                    of_log += self._order_lost(speaker, number, stream, of_log)
+                    of_log += self._order_lost(speaker, protocol, stream, of_log)
                     found.setdefault(protocol, []).extend((stream, fact) for fact in of_log)
                 except Exception as error:  # noqa: BLE001 - the same
                     self.failed[protocol] = error_text(error)
@@ -451,10 +452,10 @@ class SourceLog:
                         stream=stream,
                     )
 
-    def _order_lost(self, speaker: Speaker, number: int, scope: str, facts: Sequence[Fact]) -> Iterator[OrderLost]:
+    def _order_lost(self, speaker: Speaker, protocol: str, scope: str, facts: Sequence[Fact]) -> Iterator[OrderLost]:
         """Yield that the order of the lines is lost, for each group that they tell of."""
         for group in sorted({fact.replica_group for fact in facts}) if self.listed.order_lost else ():
-            emit = speaker.about(group, PROTOCOL_OF[number], scope, lambda _: None)
+            emit = speaker.about(group, protocol, scope, lambda _: None)
             yield OrderLost(*emit.during(None, self.first_seen, self.first_seen, None))
 
     def _note_speaker(self, name: str, event: FoldEvent) -> None:

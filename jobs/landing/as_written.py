@@ -6,6 +6,7 @@ in any line. Some lines of a file show it. The file is then put right in memory 
 run and a look read it alike.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -75,6 +76,10 @@ SORTED = (
 SEPARATE = "it holds the lines of {} servers or sentinels of Redis: each is read apart"
 MEMBERS = "it holds the logs of {} members, one behind the other: each is read apart"
 LOGS_OF_ONE = "it holds {} logs of one process, one behind the other: each is read as a log by itself"
+PERHAPS_SEVERAL = (
+    "its times go back below a line that is not of a log, so it may hold several logs: what rests on its order is not "
+    "sure. Give each log as a file of its own"
+)
 LEFT_OUT = "; {} lines are left out, of a restart that may be of each of several"
 
 
@@ -279,6 +284,8 @@ def _by_member(lines: Sequence[str], file: LogFile, chain: Chain, dialect: Diale
     if len({*speaking.values()}) < 2 and not set_back(lines[number] for number in begins.to_list()):
         return None
     members = logs_of_members(lines, speaking)
+    if not members and dialect_for(file.stream) is None and below_another_line(lines, dialect):
+        return AsWritten(lines, PERHAPS_SEVERAL, order_lost=True)
     if not members or (len(members) == 1 and not file.complete):  # of a live log the clock is set, or it comes again
         return None
     writers: list[Writer | None] = [None] * len(lines)
@@ -288,8 +295,25 @@ def _by_member(lines: Sequence[str], file: LogFile, chain: Chain, dialect: Diale
             writer = Writer(node, name_of_log(file, log))
             for section in sections:
                 writers[section.start : section.stop] = [writer] * len(section)
-    how = MEMBERS.format(len(members)) if len(members) > 1 else LOGS_OF_ONE.format(len(members[0]))
-    return AsWritten(lines, how, writers=writers)
+    if len(members) > 1:
+        return AsWritten(lines, MEMBERS.format(len(members)), writers=writers)
+    lost = any(set_back(line for section in log for line in lines[section.start : section.stop]) for log in members[0])
+    return AsWritten(lines, LOGS_OF_ONE.format(len(members[0])), lost, writers)
+
+
+def below_another_line(lines: Sequence[str], dialect: Dialect) -> bool:
+    """Return True when time goes back below a line that begins at its margin and is not of the log: what parts logs."""
+
+    begins = re.compile(dialect.record_start)
+    before, apart = list[str](), False
+    for line in lines:
+        if begins.search(line):
+            if apart and set_back([*before, line]):
+                return True
+            before, apart = [line], False
+        else:
+            apart = apart or bool(line[:1].strip())
+    return False
 
 
 def readable(lines: Sequence[str]) -> list[str]:

@@ -25,7 +25,9 @@ _HEADINGS = tuple(
         r"\[?\w+@(?P<node>[A-Za-z0-9][\w.-]{0,80})[: ].*[#$] .+",
         r"(?:zk|zookeeper|etcd|redis|kafka|node|member|server|pod|host|broker|container) ?[:=] ?"
         r"(?P<node>[A-Za-z][\w.@/-]{0,80}\d)",
-        rf"(?:\w+ ){{0,4}}logs? (?:of|from|on) (?:node |member |server |pod )?[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*:?",
+        rf"[#*_`]*\s*(?:\w+ ){{0,4}}logs? (?:of|from|on) (?:node |member |server |pod )?"
+        rf"[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*:?",
+        rf"(?:from|on|at) (?:node |member |server |pod |host )?[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*:",
         rf"(?:\w+,? ){{0,4}}(?:this|that|here|these) (?:is|are|comes?) (?:node |member |server |pod )?"
         rf"[`*_]*(?P<node>{_NAME}?)[`*_]*:",
         rf"[#*_`=-]*\s*(?:(?:node|member|server|pod|host|broker|master)[ :=]+)?[`*_\"']*(?P<node>{_NAME}?)[`*_\"']*\s*"

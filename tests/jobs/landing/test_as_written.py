@@ -174,3 +174,21 @@ def test_an_export_gives_what_the_logs_in_it_give(
     assert overview(exported) == overview(plain) != []
     [row] = exported.rows("SELECT put_right FROM landed_files WHERE status = 'landed'")
     assert row["put_right"]
+
+
+def test_no_clock_was_surely_set_where_a_text_may_hold_several_logs(tmp_path: Path) -> None:
+    """Warnings of two members, one below the other, name nobody; their times go back below the line between them."""
+    line = (
+        '{"level":"warn","ts":"2026-03-01T10:00:%02d.000Z","caller":"etcdserver/raft.go:387","msg":"leader failed to send '
+        'out heartbeat on time; took too long, leader is overloaded likely from slow disk","to":"909467108eb72220"}'
+    )
+    lines = [
+        *(line % second for second in range(20, 50)),
+        "and the other one",
+        *(line % second for second in range(30)),
+    ]
+    text = "\n".join(lines)
+    found = run({"nodes/desk/logs/mail.txt": f"{text}\n"}, tmp_path)
+    assert found.rows("SELECT certainty FROM findings WHERE rule = 'CLOCK_SKEW' AND certainty <> 'possible'") == []
+    [row] = found.rows("SELECT put_right FROM landed_files")
+    assert "it may hold several logs" in row["put_right"]

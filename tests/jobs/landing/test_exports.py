@@ -167,7 +167,9 @@ def test_a_table_of_an_issue_has_lines_in_a_column() -> None:
     ]
 
 
-@pytest.mark.parametrize("heading", ["==> /srv/{}/logs/controller.log <==", "===== {} =====", "### {}", "{}:"])
+@pytest.mark.parametrize(
+    "heading", ["==> /srv/{}/logs/controller.log <==", "===== {} =====", "### {}", "{}:", "### logs of {}", "From {}:"]
+)
 def test_logs_below_headings_in_one_file_are_read_apart(heading: str) -> None:
     own = {node: [f"[2026-03-01 10:00:0{at},000] INFO {node}" for at in range(3)] for node in ("ctl-1", "ctl-2")}
     text = "".join("\n".join(["", heading.format(node), *lines, ""]) for node, lines in own.items())
