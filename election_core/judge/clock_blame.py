@@ -187,7 +187,7 @@ def fewest_to_blame(
     suspects = [number for number in every if paths.get((number, number), 0) < 0]
     found: list[tuple[int, ...]] = []
     count, tried, steps = 0, 0, len(suspects)
-    while count < steps:
+    while count < min(steps, len(suspects)):
         count += 1
         choices = []
         for choice in combinations(suspects, count):

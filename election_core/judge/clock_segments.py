@@ -476,7 +476,10 @@ class Segments:
                 return None, None
         before = self._distinguishing(first, second, proven, printed, caused=back)
         behind = self._distinguishing(second, first, proven, printed, caused=not back)
-        return max((moment.at for moment in before), default=None), min((moment.by for moment in behind), default=None)
+        exact = all(moment.width <= Timeout.CLOCK_EXACT.us for moment in (*before, *behind))
+        since = max((moment.by + 1 if exact else moment.at for moment in before), default=None)
+        by = min((moment.at - 1 if exact else moment.by for moment in behind), default=None)
+        return since, by
 
     def _distinguishing(
         self, number: int | None, other: int | None, proven: Proven, printed: int, *, caused: bool

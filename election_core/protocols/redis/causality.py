@@ -36,15 +36,18 @@ def causal_pairs(facts: Iterable[Fact]) -> Iterator[Message]:
 
 
 def _votes(facts: list[Fact]) -> Iterator[Message]:
-    """Yield pairs: a vote comes after the candidacy, and is heard, or wins, after it is given."""
+    """Yield pairs: a vote comes after the candidacy, and is heard, or wins, after it is given. A sentinel that stands
+    too hears of votes for others; only the voter's log shows when it voted."""
     asked = {(fact.node, fact.term): fact for fact in facts if isinstance(fact, Candidacy)}
     votes = [fact for fact in facts if isinstance(fact, VoteGranted)]
+    speaks = {fact.source_node: fact.peer for fact in facts if isinstance(fact, SentinelSaid)}
     given = {}
     for vote in votes:
         campaign = asked.get((vote.node, vote.term))
         if campaign is not None and campaign.source_node != vote.source_node:
             yield Message(since(campaign), since(vote))
-            given[vote.voter, vote.node, vote.term] = vote
+            if speaks.get(vote.source_node) in (None, vote.voter):
+                given[vote.voter, vote.node, vote.term] = vote
     for heard in votes:
         vote = given.get((heard.voter, heard.node, heard.term), heard)
         if vote.source_node != heard.source_node:

@@ -117,7 +117,9 @@ def _came_later(role: Role, epoch: int, first_words: list[tuple[int, SentinelSai
 
 
 def _apart(role: Role, promotion: SentinelSaid, clocks: Clocks) -> int:
-    return clocks.elapsed(since(role), since(promotion))[1]
+    """Return the time in us from a role to its promotion; the least that clocks allow where one of them was set."""
+    least, most = clocks.elapsed(since(role), since(promotion))
+    return most if abs(most) < Timeout.REDIS_PROMOTION.us else min(max(least, 0), most)
 
 
 def _first(facts: Iterable[Fact]) -> Fact | None:

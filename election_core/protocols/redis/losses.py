@@ -134,8 +134,18 @@ def overlap_findings(group: Group, guessed: Collection[tuple[str, int]] = ()) ->
     """Yield ``SPLIT_BRAIN_OVERLAP``: two masters at once, and what the one took meanwhile that followed the other.
     ``guessed`` are the tenures, by source and begin, of which no line prints the epoch."""
     for overlap in overlaps(group):
-        if overlap.least > 0 and overlap.stale.node != overlap.newer.node:
+        at_once = overlap.least > 0 or _began_while_the_other_led(group, overlap)
+        if at_once and overlap.most > Timeout.REDIS_AT_ONCE.us and overlap.stale.node != overlap.newer.node:
             yield _overlap(group, overlap, guessed)
+
+
+def _began_while_the_other_led(group: Group, overlap: Overlap) -> bool:
+    """Return True when one of two masters surely began while the other one led, whatever its log shows after that."""
+    elapsed, pair = group.clocks.elapsed, (overlap.stale, overlap.newer)
+    return not overlap.unseen and any(
+        elapsed(first.begin, other.begin)[0] > 0 and elapsed(other.begin, first.end)[0] > 0
+        for first, other in (pair, pair[::-1])
+    )
 
 
 def _overlap(group: Group, overlap: Overlap, guessed: Collection[tuple[str, int]]) -> Finding:
@@ -202,13 +212,18 @@ def _asked_beyond(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
     This holds whoever answers the request. If a third server leads by then, it answers that they have nothing in
     common, as a server knows only its last two histories.
     """
-    first, goes_on = _asks_first(group, stale), _goes_on(group, newer)
+    first, goes_on = _asks_first(group, stale), goes_on_from(group, newer)
     return _Asked(first, goes_on) if first is not None and goes_on is not None and goes_on.ids == first.ids else None
 
 
 def _gave_way(group: Group, newer: Tenure, stale: Tenure) -> bool:
     """Return True when the new one of two masters surely was the first to follow another server."""
-    return group.clocks.elapsed(newer.end, stale.end)[0] > 0 and _asks_first(group, newer) is not None
+    follows = (
+        role.role == FOLLOWER and role.leader == stale.node and role.source_node == newer.source
+        for role in group.roles
+        if role.since >= newer.end.at and group.clocks.elapsed(since(role), stale.end)[0] > 0
+    )
+    return group.clocks.elapsed(newer.end, stale.end)[0] > 0 and (_asks_first(group, newer) is not None or any(follows))
 
 
 def _all_of_it(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
@@ -218,7 +233,7 @@ def _all_of_it(group: Group, stale: Tenure, newer: Tenure) -> _Asked | None:
     Either the former master is known from its begin, and the new one continues a history that the former never had,
     since it took over before copying anything. Or nobody else ever had the history that the former began as master.
     """
-    first, goes_on = _asks_first(group, stale), _goes_on(group, newer)
+    first, goes_on = _asks_first(group, stale), goes_on_from(group, newer)
     if first is None:
         return None
     held: dict[str, list[DataHeld]] = {stale.source: [], newer.source: []}
@@ -254,7 +269,7 @@ def _asks_first(group: Group, stale: Tenure) -> DataHeld | None:
     return None if first is None or any(stale.end.at < at <= first.since for at in again) else first
 
 
-def _goes_on(group: Group, newer: Tenure) -> DataHeld | None:
+def goes_on_from(group: Group, newer: Tenure) -> DataHeld | None:
     """Return the history that a master continues as it begins; None if no line shows it."""
     near = (
         fact
@@ -317,27 +332,28 @@ def _led_again(group: Group, stale: Tenure, before: Moment) -> bool:
     )
 
 
-def _leads_again_with_its_data(group: Group, stale: Tenure) -> str | None:
+def leads_again_with_its_data(group: Group, stale: Tenure) -> str | None:
     """Return a clause where a former master led again before it had copied anything; None if it did not."""
-    turns = [
-        (role.since, role.role == LEADER, role.cause in BEGINS)
-        for role in group.roles
-        if role.source_node == stale.source
-        and role.since > stale.end.at
-        and (role.role == LEADER or role.cause in BEGINS)
-    ]
-    since_us, leads, begins = min(turns, default=(0, False, False))
+    after = [role for role in group.roles if role.source_node == stale.source and role.since > stale.end.at]
+    again = min((role for role in after if role.role == LEADER), key=attrgetter("since"), default=None)
+    if again is None:
+        return None
+    since_us, starts = again.since, [role for role in after if role.cause in BEGINS and role.since <= again.since]
     copied = any(
         fact.source_node == stale.source and fact.message == COPIED and stale.end.at < fact.since < since_us
         for fact in group.of(DataHeld)
     )
-    if not leads or copied:
+    if copied:
         return None
-    if begins:
-        again = (tenure for tenure in group.tenures if (tenure.source, tenure.begin.at) == (stale.source, since_us))
-        if any(out_of_place(group, tenure) for tenure in again) or _began_empty(group, stale.source, since_us):
+    if again in starts:
+        again_master = (
+            tenure for tenure in group.tenures if (tenure.source, tenure.begin.at) == (stale.source, since_us)
+        )
+        if any(out_of_place(group, tenure) for tenure in again_master) or _began_empty(group, stale.source, since_us):
             return None
         return f"{stale.node} was started again as master, with what it had saved of its writes"
+    if starts:
+        return f"{stale.node} was started again and became master before it had copied anything, with what it had saved"
     return f"{stale.node} became master again before it had copied anything, and kept what it took"
 
 
@@ -370,7 +386,7 @@ def _consequence(
             f"{lost.node} had been started again and called itself master until it was told to follow; what clients "
             "wrote to it then is lost, and no line says whether any did",
         )
-    if answer is None and (kept := _leads_again_with_its_data(group, lost)) is not None:
+    if answer is None and (kept := leads_again_with_its_data(group, lost)) is not None:
         return INFO, DEFINITE, kept
     reason = "their data had nothing in common" if answer is not None else "no line says what became of its writes"
     severity = INFO if overlap.most <= Timeout.REDIS_TOLD.us and answer is None and overlap.frozen else WARNING

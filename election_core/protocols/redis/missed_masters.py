@@ -22,8 +22,11 @@ from election_replay.election_core.protocols.redis.sentinel_log import DOWN, NAM
 
 
 def unreachable(group: Group) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` for clients that could not reach a running master, until the sentinels had another one."""
+    """Yield ``LEADERLESS`` for clients that could not reach a running master, until the sentinels had another one. A
+    master that they did not miss meanwhile, promoted in between, was never announced."""
     for tenure in group.tenures:
+        if restarted(group, tenure):
+            continue
         stale = [
             other
             for other in group.tenures
@@ -31,22 +34,26 @@ def unreachable(group: Group) -> Iterator[Finding]:
             and other.source != tenure.source
             and group.clocks.elapsed(tenure.begin, other.end)[0] > 0
         ]
-        if not stale or restarted(group, tenure):
-            continue
-        former = stale[-1]
-        words = [
-            word
-            for word in group.of(SentinelSaid)
-            if word.message in MISSED
-            and word.node == former.node
-            and group.clocks.elapsed(since(word), tenure.begin)[1] > 0
-            and group.clocks.elapsed(former.begin, since(word))[1] > 0
-        ]
-        missed = [word for word in words if _still(group, word, tenure.begin)]
-        again = {word.source_node for word in words} - {word.source_node for word in missed}
-        # Sentinels that slept, or were in TILT, learn of it late; they must be the fewer ones.
-        if len(again) < len({word.source_node for word in missed}):
-            yield _unreachable_finding(group, former, tenure, missed)
+        for former in reversed(stale):
+            if missed := _missed_until(group, former, tenure.begin):
+                yield _unreachable_finding(group, former, tenure, missed)
+                break
+
+
+def _missed_until(group: Group, former: Tenure, moment: Moment) -> list[SentinelSaid]:
+    """Return the statements of those who still missed a master at the moment; empty where as many heard it again, as
+    sentinels that slept or were in TILT learn of it late."""
+    words = [
+        word
+        for word in group.of(SentinelSaid)
+        if word.message in MISSED
+        and word.node == former.node
+        and group.clocks.elapsed(since(word), moment)[1] > 0
+        and group.clocks.elapsed(former.begin, since(word))[1] > 0
+    ]
+    missed = [word for word in words if _still(group, word, moment)]
+    again = {word.source_node for word in words} - {word.source_node for word in missed}
+    return missed if len(again) < len({word.source_node for word in missed}) else []
 
 
 def _speakers(words: Sequence[SentinelSaid], noun: str) -> str:

@@ -25,7 +25,7 @@ from election_replay.election_core.judge.coverage import (
 )
 from election_replay.election_core.judge.fates import with_former
 from election_replay.election_core.judge.group import Group, Tenure, group_of, since, until
-from election_replay.election_core.judge.leaderless import gaps, leaderless
+from election_replay.election_core.judge.leaderless import Gap, gaps, leaderless
 from election_replay.election_core.judge.limits import log_gaps
 from election_replay.election_core.judge.outages import leaderless_outage
 from election_replay.election_core.judge.overlap import overlap_coverage
@@ -64,6 +64,7 @@ from election_replay.election_core.protocols.redis.missed_masters import by_word
 from election_replay.election_core.protocols.redis.restarts import losses_at_restarts, started_from_snapshots
 from election_replay.election_core.protocols.redis.sentinel_log import AGREED, BY_REQUEST, DOWN, TILT
 from election_replay.election_core.protocols.redis.server_log import BY_COMMAND, ELECTED, PROTOCOL, REPLACED, TAKEOVER
+from election_replay.election_core.protocols.redis.uncopied import lost_with_their_master
 
 __all__ = ["PROTOCOL", "judge"]
 
@@ -232,6 +233,7 @@ def _findings(group: Group, epochs: Epochs) -> Iterator[Finding]:
     yield from older
     yield from losses(group, [*overlaps, *older])
     yield from losses_at_restarts(group)
+    yield from lost_with_their_master(group)
     in_turn = group.with_tenures(in_succession(group))
     without = [
         *_without_master(in_turn),
@@ -301,13 +303,26 @@ def _heard(group: Group) -> Iterator[tuple[str, Moment]]:
 
 
 def _without_master(group: Group) -> Iterator[Finding]:
-    """Yield ``LEADERLESS`` for times between two masters, with the reasons that delayed the next one."""
-    found = [shown(group, gap) for gap in gaps(group, _heard(group), fenced=not sentinels_of(group))]
+    """Yield ``LEADERLESS`` for times between two masters, with the reasons that delayed the next one. Under sentinels a
+    stale master may have served the clients that were still connected to it."""
+    heard, sentinels = list(_heard(group)), sentinels_of(group)
+    found = [shown(group, gap) for gap in gaps(group, heard, fenced=not sentinels)]
+    if sentinels:
+        known = {gap.before for gap in found}
+        found += [replace(gap, least=0) for gap in gaps(group, heard, fenced=True) if gap.before not in known]
     for gap, finding in zip(found, leaderless(group, found, "master", "epoch"), strict=True):
-        reasons = list(_reasons(group, gap.begin, gap.end))
+        reasons = [*_reasons(group, gap.begin, gap.end), *_stale_masters(group, gap)]
         evidence = (*finding.evidence, *(event for _, event in reasons if event))
         why = f" Meanwhile: {'; '.join(dict.fromkeys(reason for reason, _ in reasons))}." if reasons else ""
         yield replace(finding, summary=finding.summary + why, evidence=tuple(dict.fromkeys(evidence)))
+
+
+def _stale_masters(group: Group, gap: Gap) -> Iterator[tuple[str, str | None]]:
+    """Yield (reason, event id) of the masters that had been replaced before a gap and led through it."""
+    for tenure in group.tenures:
+        through = group.clocks.elapsed(tenure.begin, gap.begin)[0] > 0 and group.clocks.elapsed(gap.end, tenure.end)
+        if tenure.term < gap.before.term and through and through[0] > 0:
+            yield f"{tenure.name} still called itself master", tenure.begin.event_id
 
 
 def _reasons(group: Group, begin: Moment, end: Moment) -> Iterator[tuple[str, str | None]]:

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from election_replay.election_core.judge.clock import Clocks, Message, Moment, Step
+from election_replay.election_core.judge.clock import UNBOUNDED, Clocks, Message, Moment, Step
+from election_replay.election_core.judge.clock_blame import fewest_to_blame
+from election_replay.election_core.judge.difference_constraints import Edge
 from election_replay.election_core.judge.group import since
 from election_replay.election_core.model.facts import QuietLog
 
@@ -354,3 +356,29 @@ def test_steps_never_make_a_claim_false(
         put_right = (since(common_time.fact(fact_at(moment))) for moment in shown)
         least, most = common.elapsed(*put_right)
         assert least <= by - at <= most
+
+
+def test_a_message_that_shows_a_step_comes_after_it() -> None:
+    """The clock of ``b`` was put back by 4 s while only others received messages from it. The first command that
+    reaches it then comes after the step, and is no 100 s wide."""
+
+    def at(source: str, ms: int) -> Moment:
+        return Moment(ms * 1000, ms * 1000 + 1000, source)
+
+    tied = [(one, other) for one in "acd" for other in "acd" if one != other]
+    messages = [
+        *(Message(at("b", ms), at("a", ms)) for ms in (28_708, 106_226, 146_207, 147_335)),
+        *(Message(at("b", ms), at("c", ms + 4_000)) for ms in (168_788, 209_835, 216_086, 236_611, 258_552)),
+        *(Message(at("d", ms + 4_000), at("b", ms)) for ms in (272_768, 273_693, 274_744, 290_941)),
+        *(Message(at("b", ms), at("d", ms + 4_851)) for ms in (272_768, 290_941)),
+        *(Message(at(one, ms), at(other, ms)) for one, other in tied for ms in range(0, 300_000, 5_000)),
+    ]
+    clocks = Clocks(dict.fromkeys("abcd", 500_000), messages)
+    least, most = clocks.elapsed(at("d", 276_768), at("b", 272_768))
+    assert -SECOND <= least <= most <= 2 * SECOND
+
+
+def test_clocks_that_agree_after_their_steps_end_the_search() -> None:
+    """No number of steps explains two clocks that were set alike, and the search for the fewest ends all the same."""
+    edges = {(0, 1): Edge(-5 * SECOND, ()), (1, 0): Edge(0, ())}
+    assert fewest_to_blame((0, 1), edges, lambda _: 0, lambda _: UNBOUNDED) == [(0,), (1,)]

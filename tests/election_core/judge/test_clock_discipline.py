@@ -147,11 +147,16 @@ ONE_CLOCK = {
         "restarted": "the roles and a tenure of one server",
         "_all_of_it": "what one server held before it asked",
         "_led_again": "the tenures of one server",
-        "_leads_again_with_its_data": "the roles of one server and what it copied",
+        "leads_again_with_its_data": "the roles of one server and what it copied",
         "_refused_clients": "times of a master and of the next one in common time, for a length in a sentence",
         "_asks_first": "what one server asked for behind its own tenure",
-        "_goes_on": "what one server said at the beginning of its tenure",
+        "goes_on_from": "what one server said at the beginning of its tenure",
         "_everything_lost": "what one server asked for and when its history began",
+        "_gave_way": "the roles of one server behind its own tenure",
+    },
+    "protocols/redis/uncopied.py": {
+        "_begun_in": "what one server said in its own tenure",
+        "_held_by": "what one server said before its own tenure",
     },
     "protocols/redis/restarts.py": {
         "started_from_snapshots": "what one server wrote before its start",
