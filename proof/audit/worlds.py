@@ -47,7 +47,6 @@ STILL_FALSE = (
     ("controller-wild-clocks", 164),
     ("dledger-wild-clocks", 92),
     ("raft-wild-clocks", 162),
-    ("raft-wild-clocks", 175),
     ("raft-wild-clocks", 225),
     ("zab-wild-clocks", 253),
     ("zab-wild-clocks", 264),

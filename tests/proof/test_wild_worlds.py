@@ -70,6 +70,7 @@ ONCE = [
     ("dledger-wild-clocks", 207),
     ("dledger-wild-clocks", 208),
     ("raft-wild-clocks", 239),
+    ("raft-wild-clocks", 175),
     ("controller-wild-clocks", 8),
     ("controller-wild-clocks", 17),
     ("controller-wild-clocks", 18),
