@@ -152,8 +152,9 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
         if _verdict(group, fact) != VIOLATES or fact.cut_to is None:
             continue
         led = _led_after(group, fact)
-        if led is None and any(_again(later, fact) for later in group.of(QueuesCut)):
-            continue  # the queues had been rebuilt before the later start cut them again
+        again = (later.since for later in group.of(QueuesCut) if _again(later, fact))
+        if any(led is None or since_us <= led.begin.at for since_us in again):
+            continue  # the queues had been rebuilt, and did no harm, before the later start cut them again
         cut = min(fact.queue_end, fact.log_end or fact.queue_end) - fact.cut_to
         then = (
             f"As leader of term {led.term} it cannot show them to consumers, and gives their queue offsets out again."
