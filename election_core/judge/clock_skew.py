@@ -175,7 +175,7 @@ def _sentences(wrong: WrongClock, by_source: Mapping[str, Sequence[Fact]]) -> It
         first = _how_far(wrong.segments[0])
         yield f"{clock} {first} at first." if first else f"{clock} was set."
         day = _day(_extent(wrong.source, by_source)[0])
-        moved = [(_moved(*side), _when(*_set_between(*side), day)) for side in pairwise(wrong.segments)]
+        moved = [(_moved(*side), _when(*side, day)) for side in pairwise(wrong.segments)]
         for (how, when), alike in groupby(zip(moved, wrong.segments[1:], strict=True), key=itemgetter(0)):
             *others, (_, after) = alike
             times = f" {len(others) + 1} times" if others else ""
@@ -208,11 +208,14 @@ def _least_to_most(least: int, most: int | None) -> str:
     return f"at least {seconds(least)}" if most is None else between(least, most)
 
 
-def _when(since: int, until: int, day: str) -> str:
-    """Return when a clock was set, in UTC; with the date where it is not ``day``."""
+def _when(before: Offset, after: Offset, day: str) -> str:
+    """Return when a clock was set between two segments, in UTC; with the date where it is not ``day``. Where nothing
+    bounds how far the clock was off on a side, the time is not sure either."""
+    since, until = _set_between(before, after)
+    about = "" if all(side.by_bound or None not in (side.least, side.most) for side in (before, after)) else "about "
     if until - since <= Timeout.BLURRED_END.us:
-        return f"at {_time(since, day)}"
-    return f"between {_time(since, day)} and {_time(-(-until // SECOND) * SECOND, day)}"
+        return f"at {about}{_time(since, day)}"
+    return f"between {about}{_time(since, day)} and {_time(-(-until // SECOND) * SECOND, day)}"
 
 
 def _day(at: int) -> str:
