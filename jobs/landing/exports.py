@@ -78,6 +78,7 @@ _GERMAN = re.compile(r"^(\W{0,3})(\d\d)\.(\d\d)\.(\d{4})[ T,]{1,2}(?=\d\d:\d\d:\
 _BAR = re.compile(r"(?<!\\)\|")
 _ANSWER = re.compile(r'(?:\ufeff)?\s*\{\s*"(?:hits|took|events|results|data|status)"\s*:')
 _GLUED = re.compile(r'(?<=\})[ \t]*(?=\{"(?:level|ts|time|log|timestamp|@timestamp|caller|msg)" ?:)')
+_LABELED = re.compile(r'(?:\S{10,40}[ \t]+)?\{(?:\w+="[^"]*",? ?)*\}[ \t]*\{', re.ASCII)
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d.*(?:Z|[+-]\d\d:?\d\d)\Z")
 
 
@@ -132,8 +133,8 @@ def as_written(text: str, file: LogFile) -> tuple[list[str] | None, list[str]]:
     lines, assumed = restored(text)
     changed = is_page(beginning) or NO_BREAK in beginning or any(map(is_quotation, beginning.splitlines()))
     sample = lines[:SAMPLE]
-    if _GLUED.search(beginning):
-        lines, changed = [part for line in lines for part in _GLUED.split(line)], True
+    if any(map(is_glued, sample)):
+        lines, changed = [part for line in lines for part in (_GLUED.split(line) if is_glued(line) else [line])], True
     stamped = with_times(sample)
     if margin := margin_of(stamped):
         lines, changed = [line.removeprefix(margin) for line in lines], True
@@ -145,6 +146,11 @@ def as_written(text: str, file: LogFile) -> tuple[list[str] | None, list[str]]:
             lines, how = dated(lines, file.modified, file.day)
             assumed.append(how)
     return (lines if changed or assumed else None), assumed
+
+
+def is_glued(line: str) -> bool:
+    """Return True for a line of several objects; what stands before an object may be the labels of ``logcli``."""
+    return _GLUED.search(line) is not None and _LABELED.match(line) is None
 
 
 def restored(text: str) -> tuple[list[str], list[str]]:
