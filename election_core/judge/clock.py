@@ -95,7 +95,8 @@ class Clocks:
     ``bounds_us`` maps each source to its configured bound. ``messages`` are causal pairs between sources; a pair may
     name the clock of the machine that copied a source's files (:func:`copier_of`), which has the bound of that source.
     ``steps`` are the places where a source's own lines show that its clock was put back. ``gaps`` maps a source to the
-    gaps (begin, end) in its log: a clock may have been set forward there.
+    gaps (begin, end) in its log: a clock may have been set forward there. ``quiet`` maps it to all times (begin, end)
+    of which no fact tells, also those in which a log need not have a line; without it they are the gaps.
     """
 
     def __init__(
@@ -104,13 +105,14 @@ class Clocks:
         messages: Iterable[Message],
         steps: Iterable[Step] = (),
         gaps: Mapping[str, Sequence[tuple[int, int]]] | None = None,
+        quiet: Mapping[str, Sequence[tuple[int, int]]] | None = None,
     ) -> None:
         self._messages = tuple(messages)
         clocks = {moment.source for message in self._messages for moment in (message.cause, message.effect)}
         bounds_us = {**bounds_us, **{clock: bounds_us[owner_of(clock)] for clock in clocks}}
         self._clocks = sorted(bounds_us)
         self._sources = [clock for clock in self._clocks if not is_copier(clock)]
-        self._segments = Segments(bounds_us, self._messages, steps, gaps or {})
+        self._segments = Segments(bounds_us, self._messages, steps, gaps or {}, gaps or {} if quiet is None else quiet)
         self._edges = self._segments.edges()
         self._proven = shortest_paths(self._segments.numbers, self._edges)
         doubted = self._doubted()
@@ -372,7 +374,7 @@ class Clocks:
             against = blamed.get(source, [])
             if not (steps or jumps or against):
                 continue
-            others = [other for jump in jumps for other in jump.or_else] + [
+            others = [other for jump in jumps for other in (*jump.or_else, *jump.together)] + [
                 other for _, others, _ in against for other in others
             ]
             found[source] = WrongClock(

@@ -2,7 +2,7 @@
 which its files were copied are two clocks, which may be one."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Protocol
 
 from election_replay.election_core.judge.difference_constraints import (
@@ -26,17 +26,17 @@ _CHOICES_AT_MOST = 500
 class Corroboration(Protocol):
     """What messages show about a segment before and after another one contradicted it."""
 
-    def compared(self, number: int, third: int, other: int) -> bool:
-        """Return True when a message compares ``number`` with ``third`` once ``other`` contradicts ``number``."""
-
     def was_right(self, other: int, number: int) -> bool:
         """Return True when the clock of ``other`` seemed right before it contradicted ``number``."""
+
+    def compared(self, number: int, third: int, other: int) -> bool:
+        """Return True when messages show ``number`` and ``third`` to agree once ``other`` contradicts ``number``."""
 
     def shown_back(self, number: int) -> int:
         """Return how far, at least, lines show the clock of ``number`` to be put back up to there, in us."""
 
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
-        """Return True when log gaps have room for a forward step of ``by`` us before ``other`` contradicts
+        """Return True when times without a fact have room for a forward step of ``by`` us before ``other`` contradicts
         ``number``."""
 
 
@@ -65,8 +65,8 @@ def not_to_trust(
     """Return the numbers of the segments that messages prove to be outside of their configured bounds (us).
 
     Of two segments that contradict each other and nobody else, the one of a clock that ``was_set`` is blamed. Where
-    several clocks are wrong, a contradicted segment is trusted only if a third clock corroborates it. The same holds
-    against a clock that seemed right before and that no line shows to be set.
+    lines of the other clock do not show all of a contradiction, a segment is trusted only if a third clock corroborates
+    it from then on.
 
     Lines of machines decide about machines. A clock that copied files is judged after that: it may be the clock of a
     machine found wrong, and all copies of one round may be by one clock. So copies alone do not decide whether a
@@ -78,11 +78,9 @@ def not_to_trust(
     compared = shortest_paths(machines, among)
     pairs = _contradictory(compared, bounds)
     doubted = clock_blame(pairs, set_once)
-    blamed = {clock_of[number] for number in doubted} | {*was_set}
     if corroboration is not None:
         directly = {frozenset(pair) for pair, edge in among.items() if edge.most < -(bounds[pair[0]] + bounds[pair[1]])}
-        alone = len(blamed) == 1 and bool(was_set)
-        doubted += _uncorroborated(pairs, doubted, clock_of, bounds, compared, directly, corroboration, alone)
+        doubted += _uncorroborated(pairs, doubted, clock_of, bounds, compared, directly, corroboration)
     if len(machines) == len(clock_of):
         return doubted
     proven = shortest_paths(clock_of, edges)
@@ -112,26 +110,19 @@ def _uncorroborated(
     compared: Proven,
     directly: Collection[frozenset[int]],
     corroboration: Corroboration,
-    alone: bool,
 ) -> list[int]:
-    """Return the segments that contradict doubted ones and that no third clock supports. Where one clock ``alone`` was
-    put back, these are segments that may have been set forward by what its lines do not show. A third clock supports a
-    segment by agreeing with it, or by contradicting the same doubted segment ``directly``, by messages of its own."""
-
-    def agree(number: int, other: int) -> bool:
-        within = bounds[number] + bounds[other] + AGREE_US
-        both = compared.get((number, other), UNBOUNDED), compared.get((other, number), UNBOUNDED)
-        return max(both) <= within
+    """Return the segments that contradict doubted ones by more than the lines of those show, that may have been set
+    themselves, and that no third clock supports. A third clock supports a segment by agreeing with it after that, or by
+    contradicting the same doubted segment ``directly``, by messages of its own."""
 
     against: dict[int, list[int]] = {}
     for pair in pairs:
         for number, other in (pair, pair[::-1]):
-            beyond = -compared[pair] - corroboration.shown_back(other) > Timeout.SILENCE.us
-            by = min(-compared[pair], Timeout.SILENCE.us) if alone else -compared[pair]
-            room = number == pair[0] and (beyond or not alone)
-            forward = room and corroboration.may_be_set_forward(number, other, by)
-            right = not alone and corroboration.was_right(other, number)
-            if number not in doubted and other in doubted and (forward or right):
+            excess = -compared[pair] - (corroboration.shown_back(other) if number == pair[0] else 0)
+            if number in doubted or other not in doubted or excess <= bounds[number] + bounds[other] + AGREE_US:
+                continue
+            back = number == pair[1] and corroboration.was_right(other, number)
+            if back or corroboration.may_be_set_forward(number, other, excess):
                 against.setdefault(number, []).append(other)
     apart = {frozenset(pair) for pair in pairs}
     trusted = [number for number in clock_of if number not in doubted and not is_copier(clock_of[number])]
@@ -139,7 +130,7 @@ def _uncorroborated(
     def helped(number: int, third: int, other: int) -> bool:
         if clock_of[third] in (clock_of[number], clock_of[other]) or {number, third} in apart:
             return False
-        return {third, other} in directly or (agree(number, third) and corroboration.compared(number, third, other))
+        return {third, other} in directly or corroboration.compared(number, third, other)
 
     return [
         number
@@ -182,9 +173,7 @@ def fewest_to_blame(
     """Return the smallest sets of segments without which messages no longer contradict each other. Of these it keeps
     the sets with most segments of clocks that lines show to be ``put_back``. Where there is none, larger sets are as
     likely if their clocks were set no more often altogether, by ``steps_of``."""
-    every = tuple(numbers)
-    paths = shortest_paths(every, edges)
-    suspects = [number for number in every if paths.get((number, number), 0) < 0]
+    suspects = _in_contradictions(numbers, edges)
     found: list[tuple[int, ...]] = []
     count, tried, steps = 0, 0, len(suspects)
     while count < min(steps, len(suspects)):
@@ -203,3 +192,24 @@ def fewest_to_blame(
             found = [choice for choice in choices if put_back(choice) == back]
             steps = 0 if back else min(map(steps_of, found))
     return found or [tuple(suspects)]
+
+
+def _in_contradictions(numbers: Iterable[int], edges: Edges) -> list[int]:
+    every = tuple(numbers)
+    paths = shortest_paths(every, edges)
+    return [number for number in every if paths.get((number, number), 0) < 0]
+
+
+def one_more_to_blame(
+    fewest: Sequence[int], numbers: Iterable[int], edges: Edges, set_apart: Callable[[Sequence[int]], bool]
+) -> set[int]:
+    """Return the segments of all sets that explain a contradiction without any of the ``fewest``, and have one segment
+    more: several clocks may have been ``set_apart`` instead. Clocks are not set to the same time by accident."""
+    others = [number for number in _in_contradictions(numbers, edges) if number not in fewest]
+    choices = list(islice(combinations(others, len(fewest) + 1), _CHOICES_AT_MOST))
+    return {
+        number
+        for choice in choices
+        if not contradict(without(edges, choice)) and set_apart(choice)
+        for number in choice
+    }

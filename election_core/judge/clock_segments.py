@@ -18,7 +18,13 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 from operator import attrgetter
 
-from election_replay.election_core.judge.clock_blame import AGREE_US, fewest_to_blame, not_to_trust, owner_of
+from election_replay.election_core.judge.clock_blame import (
+    AGREE_US,
+    fewest_to_blame,
+    not_to_trust,
+    one_more_to_blame,
+    owner_of,
+)
 from election_replay.election_core.judge.difference_constraints import (
     UNBOUNDED,
     Edge,
@@ -58,8 +64,9 @@ class Segments:
         messages: Iterable[Message],
         steps: Iterable[Step],
         gaps: Mapping[str, Sequence[tuple[int, int]]],
+        quiet: Mapping[str, Sequence[tuple[int, int]]],
     ) -> None:
-        self._bounds, self._gaps = bounds_us, gaps
+        self._bounds, self._gaps, self._quiet = bounds_us, gaps, quiet
         self._messages = sorted(message for message in messages if message.cause.source != message.effect.source)
         self._compared = {end.source for message in self._messages for end in (message.cause, message.effect)}
         self.steps = tuple(sorted(step for step in set(steps) if step.source in bounds_us))
@@ -165,10 +172,12 @@ class Segments:
         return not_to_trust(clock_of, bounds, self.edges(), was_set, self)
 
     def compared(self, number: int, third: int, other: int) -> bool:
-        """Return True when a message compares ``number`` with ``third`` once ``other`` contradicts ``number``."""
+        """Return True when messages show ``number`` and ``third`` to agree once ``other`` contradicts ``number``."""
         first = self._contradicted_at(number, [other])
-        compared = (each.at(number) for each in self._placed if {each.cause, each.effect} == {number, third})
-        return first == UNBOUNDED or max(compared, default=-UNBOUNDED) >= first
+        between = (each for each in self._placed if {each.cause, each.effect} == {number, third})
+        after = tightest(each for each in between if first == UNBOUNDED or each.at(number) >= first)
+        within = self.bound(number) + self.bound(third) + AGREE_US
+        return all(pair in after and after[pair].most <= within for pair in ((number, third), (third, number)))
 
     def was_right(self, other: int, number: int) -> bool:
         """Return True when the clock of ``other`` was put back, or agreed with another before contradicting
@@ -187,9 +196,10 @@ class Segments:
         return sum(step.size for step in self._printed_between(self.of(self._all[number].source)[0].number, number))
 
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
-        """Return True when log gaps have room for a step of ``by`` us before ``other`` contradicts ``number``."""
+        """Return True when times without a fact have room for a step of ``by`` us before ``other`` contradicts
+        ``number``."""
         segment, first = self._all[number], self._contradicted_at(number, [other])
-        gaps = (gap for gap in self._gaps.get(segment.source, ()) if segment.first <= gap[1] <= first)
+        gaps = (gap for gap in self._quiet.get(segment.source, ()) if segment.first <= gap[1] <= first)
         return sum(end - begin for begin, end in gaps) >= by - self.bound(number) - self.bound(other) - AGREE_US
 
     def _contradicted_at(self, number: int, others: Collection[int]) -> int:
@@ -283,17 +293,25 @@ class Segments:
     def _steps_of(self, choice: Sequence[int]) -> int:
         """Return the least number of steps if the segments of ``choice`` were set. It is UNBOUNDED where they agree
         closely after that: clocks are not set to the same time by accident."""
+        apart = [max(both) for both in self._apart_after(choice)]
+        alike = bool(apart) and max(apart) <= AGREE_US
+        return UNBOUNDED if alike else sum(len(list(self._regions(number, choice))) for number in choice)
+
+    def _set_apart(self, choice: Sequence[int]) -> bool:
+        """Return True when no message shows, after that, that the segments of ``choice`` were set alike."""
+        return any(min(both) > AGREE_US for both in self._apart_after(choice))
+
+    def _apart_after(self, choice: Sequence[int]) -> list[tuple[int, int]]:
+        """Return how far, at most, each two segments of ``choice`` were apart, either way, after they were set."""
         regions = {number: list(self._regions(number, choice)) for number in choice}
         since = {number: of_number[0][1] for number, of_number in regions.items() if of_number}
         after = [
             placed
             for placed in self._placed
-            if all(placed.at(end) >= since.get(end, UNBOUNDED) for end in (placed.cause, placed.effect))
+            if all(placed.moment(end).by >= since.get(end, UNBOUNDED) for end in (placed.cause, placed.effect))
         ]
         paths = shortest_paths(choice, tightest(after))
-        apart = [max(paths.get((a, b), UNBOUNDED), paths.get((b, a), UNBOUNDED)) for a, b in combinations(choice, 2)]
-        alike = bool(apart) and max(apart) <= AGREE_US
-        return UNBOUNDED if alike else sum(map(len, regions.values()))
+        return [(paths.get((a, b), UNBOUNDED), paths.get((b, a), UNBOUNDED)) for a, b in combinations(choice, 2)]
 
     def _put_back(self, numbers: Iterable[int]) -> int:
         """Return how many of the segments are of clocks that lines show to be put back."""
@@ -306,6 +324,8 @@ class Segments:
         chosen = {self._all[number].source for number in choices[0]}
         others = (self._all[number].source for choice in choices[1:] for number in choice)
         or_else = tuple(sorted(set(others) - chosen))
+        several = one_more_to_blame(choices[0], self.numbers, edges, self._set_apart) if self.steps else ()
+        together = tuple(sorted({self._all[number].source for number in several} - chosen))
         for number in choices[0]:
             there = [(edge, b) for (a, b), edge in edges.items() if a == number]
             back = [(edge, a) for (a, b), edge in edges.items() if b == number]
@@ -318,7 +338,7 @@ class Segments:
                 for home, b in back
             ]
             if around and min(around).most < 0:
-                yield Jump(self._all[number].source, -min(around).most, or_else, min(around).evidence)
+                yield Jump(self._all[number].source, -min(around).most, or_else, min(around).evidence, together)
 
     def _regions(self, number: int, choice: Sequence[int]) -> Iterator[tuple[int, int]]:
         """Yield the ranges of a segment in which its clock was set: each between two contradicting messages."""

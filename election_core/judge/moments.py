@@ -53,12 +53,14 @@ class Step:
 @dataclass(frozen=True, slots=True)
 class Jump:
     """A step that no line shows: messages contradict each other by ``at_least`` us unless the clock of ``source`` was
-    set. ``or_else`` are the sources of which one, set instead, would explain the messages as well."""
+    set. ``or_else`` are the sources of which one, set instead, would explain the messages as well;
+    several of ``together`` would, set instead at once; those are sought where lines show that clocks were set."""
 
     source: str
     at_least: int
     or_else: tuple[str, ...]
     evidence: tuple[str, ...]
+    together: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

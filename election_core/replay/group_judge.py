@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from election_replay.election_core.judge.clock import Clocks, Message
 from election_replay.election_core.judge.clock_skew import tells_of_wrong_clock, wrong_clocks
@@ -20,6 +20,7 @@ from election_replay.election_core.judge.quiescent import (
 )
 from election_replay.election_core.model.facts import Alive, Fact, Silence
 from election_replay.election_core.model.rows import Election, Finding, RoleInterval, Row, Term, deduplicated
+from election_replay.election_core.model.timing import Timeout
 from election_replay.election_core.protocols.log_quality import duplicate_logs, mixed_clusters, mixed_logs
 from election_replay.election_core.protocols.log_quality import rules as log_quality
 from election_replay.election_core.protocols.log_quality.facts import PassedOver
@@ -117,6 +118,17 @@ def _between(runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         ended = until if ended is None else max(ended, until)
 
 
+def _quiet(facts: Iterable[Fact]) -> dict[str, list[tuple[int, int]]]:
+    """Return the times (begin, end) between two facts of each source in which a clock may have been set forward, us."""
+    times: dict[str, set[int]] = {}
+    for fact in facts:
+        times.setdefault(fact.source_node, set()).update((fact.since, fact.until or fact.since))
+    return {
+        source: [pair for pair in pairwise(sorted(of_source)) if pair[1] - pair[0] > Timeout.CLOCKS_AGREE.us]
+        for source, of_source in times.items()
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class _InCommonTime:
     """The facts of a group in common time, the bounds on its clocks, and the corrections that were made."""
@@ -129,7 +141,7 @@ class _InCommonTime:
     def of(cls, facts: list[Fact]) -> "_InCommonTime":
         """Return facts as they were logged, in common time."""
         bounds = {fact.source_node: fact.bound_ms * 1000 for fact in facts}
-        clocks = Clocks(bounds, [*_causal_pairs(facts)], stepped(facts), _gaps(facts))
+        clocks = Clocks(bounds, [*_causal_pairs(facts)], stepped(facts), _gaps(facts), _quiet(facts))
         if not clocks.wrong:
             return cls(facts, clocks)
         clocks, common = clocks.in_common_time()

@@ -78,6 +78,17 @@ ONCE = [
     ("dledger-wild-clocks", 201),
     ("zab-wild-clocks", 338),
     ("zab-wild-clocks", 212),
+    ("controller-wild-clocks", 164),
+    ("raft-wild-clocks", 225),
+    ("dledger-wild-clocks", 1006),
+    ("dledger-wild-clocks", 1046),
+    ("raft-wild-clocks", 1105),
+    ("zab-wild-clocks", 1034),
+    ("controller-wild-clocks", 1118),
+    ("controller-wild-clocks", 1005),
+    ("controller-wild-disks", 1056),
+    ("controller-wild-disks", 1073),
+    ("controller-wild-faults", 1010),
 ]
 """Worlds that were judged wrongly: who had left and came back to its leader, and all ended before anybody missed it; a
 short freeze told as cut off; a master that served for a second; leaders of epochs that went back; a follower that came
@@ -93,7 +104,11 @@ came between two lives of its sender, by a clock that was set meanwhile; a maste
 epoch its slaves read; a clock that was put back, told to be off by what another one was set forward in a silence of its
 log too; a time-out of a follower that was noted right behind a step of its clock, and reckoned back over it; a leader whose
 clock was put back, which by its log had given up long before it closed its connections; a term that a member with an older copy of its
-store won again, told as a clock that was off."""
+store won again, told as a clock that was off; a clock that a third one bore out only before it was set; what one clock
+was put back by and another one, that nobody else heard then, was set forward by, told of the first alone; a hub told
+to be off, of whose spokes two were set; a master elected in the second in which an election found nobody; a change of a set
+whose epoch a controller counted again, from an older copy of its store, told as a clock that was off; a frozen master
+told to have served nobody since its last line, though its lines come every ten seconds."""
 
 DOUBTED = [
     ("dledger-wild-clocks", 60),

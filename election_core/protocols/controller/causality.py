@@ -56,9 +56,9 @@ def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
     """Yield pairs from a master's begin to each change of its SyncStateSet, which the master asked for.
 
     Source: ``ReplicasInfoManager#alterSyncStateSet`` refuses everybody but the master of the present epoch. Each
-    election and each change gives the set its next epoch: where both epochs grow together and no epoch has two masters,
-    a change belongs to the last master elected before it. A faulty controller may accept a change from a former master,
-    which puts itself into the set: so a set that contains a former master ties nothing.
+    election and each change gives the set its next epoch: where both epochs grow together, no epoch has two masters and
+    no controller lost its store, a change belongs to the last master elected before it. A faulty controller may accept
+    a change from a former master, which puts itself into the set: so a set that contains a former master ties nothing.
     """
     decisions = [fact for fact in facts if isinstance(fact, Decision) and fact.leading and fact.set_epoch is not None]
     elections = sorted(
@@ -71,7 +71,9 @@ def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
             and fact.node is not None
         }
     )
-    if any(after[0] <= before[0] or after[1] <= before[1] for before, after in pairwise(elections)):
+    if _go_back(decisions) or any(
+        after[0] <= before[0] or after[1] <= before[1] for before, after in pairwise(elections)
+    ):
         return
     took: dict[tuple[int, str], Moment] = {}
     for fact in facts:
@@ -88,6 +90,15 @@ def _asked_by_masters(facts: Sequence[Fact]) -> Iterator[Message]:
             led_before = {node for _, _, node in before} - {master}
             if cause is not None and not led_before.intersection(fact.members or ()):
                 yield Message(cause, since(fact))
+
+
+def _go_back(decisions: Sequence[Decision]) -> bool:
+    """Return True when epochs of a SyncStateSet go back in a controller's log: its store was lost or put back."""
+    in_order = sorted(decisions, key=lambda fact: (fact.source_node, fact.since, fact.ordinal))
+    return any(
+        before.source_node == after.source_node and (after.set_epoch or 0) < (before.set_epoch or 0)
+        for before, after in pairwise(in_order)
+    )
 
 
 def _added_after_following(facts: Sequence[Fact]) -> Iterator[Message]:

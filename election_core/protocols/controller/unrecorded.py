@@ -26,7 +26,7 @@ def no_master_recorded(group: Group, decided: list[Decision]) -> Iterator[Findin
         if fact.decision == NOBODY_ELECTED:
             nobody = nobody or fact
             continue
-        if nobody is not None and (serving := _serving(group, since(nobody), since(fact))) is not None:
+        if nobody is not None and (serving := _serving(group, since(nobody), since(fact), fact.term)) is not None:
             yield _unrecorded(group, serving, nobody, fact)
         nobody = None
     if nobody is not None and (serving := _goes_on(group, since(nobody))) is not None:
@@ -42,14 +42,15 @@ def _goes_on(group: Group, begin: Moment) -> Tenure | None:
     return _serving(group, begin, group.end) if long and not later else None
 
 
-def _serving(group: Group, begin: Moment, end: Moment) -> Tenure | None:
-    """Return the master throughout the time; None if there is none, or if it died at an unknown moment."""
+def _serving(group: Group, begin: Moment, end: Moment, elected: int | None = None) -> Tenure | None:
+    """Return the master throughout the time, until one of term ``elected``; None if there is none, or if it died at an
+    unknown moment. One of the same moment as ``begin`` was elected before: elections follow each other."""
     about_then = group.timing.us(Timeout.CONTROLLER_SAME_MOMENT)
     return next(
         (
             tenure
             for tenure in reversed(group.tenures)
-            if group.clocks.elapsed(tenure.begin, begin)[0] > 0
+            if group.clocks.elapsed(tenure.begin, begin)[elected is not None and tenure.term < elected] > 0
             and (tenure.open or (_known(tenure.end) and group.clocks.elapsed(end, tenure.end)[1] > -about_then))
         ),
         None,
@@ -76,7 +77,8 @@ def _unrecorded(group: Group, serving: Tenure, nobody: Decision, elected: Decisi
     asleep = group.once(Fates).asleep(serving, since(nobody))
     if asleep is not None:
         frozen = group.clocks.elapsed(asleep.begin, asleep.end)
-        least, most = min(least, frozen[0]), min(most, frozen[1])
+        shown = max(frozen[0] - Timeout.SILENCE.us, 0)  # it may have served until its next periodic line was due
+        least, most = min(least, shown), min(most, frozen[1])
         went_on = f"{serving.name} called itself master, and was frozen: its log is silent for {between(*frozen)}"
     return leaderless_outage(
         group,
