@@ -470,22 +470,20 @@ class _LeadersWithoutLog:
 
 
 def _shut_down_together(group: Group, before: Tenure, end: Moment) -> bool:
-    """Return True when the last leader was stopped cleanly at ``end`` or soon after, and every other member with it."""
+    """Return True when the last leader was stopped cleanly at ``end`` or soon after, and every other member with it. Of
+    one whose log ended before nobody knows."""
     alive = sorted(group.of(Alive), key=lambda run: (run.until or 0, run.stopped))
     last = {run.source_node: run for run in alive if run.until is not None}
     leaders = last.get(before.source)
-    if leaders is None or not leaders.stopped or not _ended_within(group, end, leaders, -UNBOUNDED):
+    if leaders is None or not leaders.stopped or not _ended_by(group, end, leaders):
         return False
-    return all(run.stopped or _ended_within(group, end, run, 0) for run in last.values())
+    return all(run.stopped or _ended_by(group, end, run) for run in last.values())
 
 
-def _ended_within(group: Group, moment: Moment, run: Alive, since_us: int) -> bool:
-    """Return True when a process run may have ended between ``since_us`` and ``GROUP_SHUTDOWN`` us after a moment."""
+def _ended_by(group: Group, moment: Moment, run: Alive) -> bool:
+    """Return True when a process run may have ended no later than ``GROUP_SHUTDOWN`` us after a moment."""
     end = until(run)
-    if end is None:
-        return False
-    least, most = group.clocks.elapsed(moment, end)
-    return least <= GROUP_SHUTDOWN and most >= since_us
+    return end is not None and group.clocks.elapsed(moment, end)[0] <= GROUP_SHUTDOWN
 
 
 def began_early(begin: Moment, before: Tenure) -> bool:

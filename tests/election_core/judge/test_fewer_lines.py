@@ -298,12 +298,14 @@ COMBINED_BY_NUMBER = [
     ("compound-clusters/two-clusters-one-controller", 18),
     ("redis-sentinel/kill-master-62", 14),
     ("rocketmq-controller/unclean-election", 8),
+    ("rocketmq-controller/healthy", 15),
 ]
 """Real runs and combined cuts that proved more than the whole: rules that failed on two losses of one majority that a
 clock that was set holds apart; nobody who ever led, though the file that would say so ends, twice; nobody who ran the
 services behind the end of the master's log; a process that died as it ended its start, of which the head is missing;
 no writes until a slave acted once more, which had stopped as its master was back; a term that began before the last
-one, by a wide time; no master until the former one was back, though sentinels had named another one meanwhile."""
+one, by a wide time; no master until the former one was back, though sentinels had named another one meanwhile; a last leader that
+was stopped with all others, of which one's log ends before."""
 
 
 @pytest.mark.slow
