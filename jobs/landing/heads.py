@@ -7,16 +7,17 @@ from election_replay.jobs.landing.enveloped import chain_of, head_in_envelopes, 
 from election_replay.jobs.landing.evidence import HEAD_BYTES, Head, head_of
 from election_replay.jobs.landing.listing import LogFile
 from election_replay.jobs.landing.recognising import dialect_of
+from election_replay.jobs.landing.understanding import archive
 from election_replay.jobs.settings.config import Config
 
 
 def head_found(file: LogFile, data: bytes, config: Config) -> Head:
     """Return the head of a file that begins with ``data``, without regard to known files.
 
-    A metadata snapshot has no dialect.
+    A metadata snapshot has no dialect, nor has an archive: lines of its members are those of no one log.
     """
     first = data[:HEAD_BYTES]
-    if file.below:
+    if file.below or archive(first):
         return head_of(first, None, 0)
     setting = config.dialect_of(file.cluster, file.source_node, (file.name, file.stream))
     if chain := chain_of(file.stream, first, setting):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -192,3 +193,17 @@ def test_no_clock_was_surely_set_where_a_text_may_hold_several_logs(tmp_path: Pa
     assert found.rows("SELECT certainty FROM findings WHERE rule = 'CLOCK_SKEW' AND certainty <> 'possible'") == []
     [row] = found.rows("SELECT put_right FROM landed_files")
     assert "it may hold several logs" in row["put_right"]
+
+
+def test_no_line_of_an_archive_is_an_event(tmp_path: Path, corpora: Path) -> None:
+    """A zip may hold its members as they are: their lines would be those of one node, one log behind the other."""
+    run_of = corpora / "etcd/kill-leader-35"
+    at = tmp_path / "landing/c/nodes/n1/logs"
+    at.mkdir(parents=True)
+    with zipfile.ZipFile(at / "etcd.log", "w", zipfile.ZIP_STORED) as packed:
+        for log in sorted(run_of.glob("nodes/*/logs/*.log")):
+            packed.writestr(log.relative_to(run_of).as_posix(), log.read_bytes())
+    published = run({}, tmp_path)
+    (row,) = published.rows("SELECT lines_event, problem FROM landed_files")
+    assert row["lines_event"] == 0
+    assert "zip archive" in row["problem"]
