@@ -8,9 +8,9 @@ field of an event. The way of the data is *fold per node, judge per group*:
 ``protocols``  the rules themselves, one file a protocol
 """
 
-RULES_VERSION = "21"
+RULES_VERSION = "22"
 """Version of the rules; changes whenever the same events may lead to other verdicts."""
 
-FACTS_VERSION = "13"
+FACTS_VERSION = "14"
 """Version of the facts. Those of another one are not read: they are made anew from the events. It grows with every
 change of a kind's name or fields, which need not change a rule."""
