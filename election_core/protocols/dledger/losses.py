@@ -133,7 +133,7 @@ def _verdict(group: Group, fact: QueuesCut) -> str:
         return CONFORMS  # what was cut is rebuilt, with everything after it
     if fact.log_end is None:
         return UNDECIDABLE
-    if fact.log_end <= fact.cut_to:
+    if fact.log_end <= fact.cut_to or _cut_again(group, fact):
         return CONFORMS
     return UNDECIDABLE if fact.built_from is None and not _would_be_built(group, fact) else VIOLATES
 
@@ -152,9 +152,6 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
         if _verdict(group, fact) != VIOLATES or fact.cut_to is None:
             continue
         led = _led_after(group, fact)
-        again = (later.since for later in group.of(QueuesCut) if _again(later, fact))
-        if any(led is None or since_us <= led.begin.at for since_us in again):
-            continue  # the queues had been rebuilt, and did no harm, before the later start cut them again
         cut = min(fact.queue_end, fact.log_end or fact.queue_end) - fact.cut_to
         then = (
             f"As leader of term {led.term} it cannot show them to consumers, and gives their queue offsets out again."
@@ -183,9 +180,17 @@ def _queues_cut(group: Group) -> Iterator[Finding]:
         )
 
 
-def _again(later: QueuesCut, fact: QueuesCut) -> bool:
-    """Return True when the same broker cut its queues at a later start."""
-    return later.source_node == fact.source_node and later.since > fact.since and later.queue_end >= fact.queue_end
+def _cut_again(group: Group, fact: QueuesCut) -> bool:
+    """Return True when a later start cut the queues again before the broker led: they had been rebuilt, and did no
+    harm."""
+    led = _led_after(group, fact)
+    return any(
+        later.source_node == fact.source_node
+        and later.since > fact.since
+        and later.queue_end >= fact.queue_end
+        and (led is None or later.since <= led.begin.at)
+        for later in group.of(QueuesCut)
+    )
 
 
 def _led_after(group: Group, fact: QueuesCut) -> Tenure | None:
