@@ -61,7 +61,7 @@ ONE_CLOCK = {
         "_would_be_built": "the roles of one source since its start",
         "_leader_of": "the roles of a member and a cut of its own log",
         "_led_after": "tenures and a start of one source",
-        "_again": "two starts of one source, which it asks for",
+        "_cut_again": "starts and a tenure of one source, which it asks for",
     },
     "protocols/acting_master/causality.py": {
         "_incarnations": "lines of one broker's own log",
