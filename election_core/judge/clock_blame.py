@@ -35,6 +35,9 @@ class Corroboration(Protocol):
     def shown_back(self, number: int) -> int:
         """Return how far, at least, lines show the clock of ``number`` to be put back up to there, in us."""
 
+    def shown_back_later(self, number: int) -> int:
+        """Return how far, at least, lines show the clock of ``number`` to be put back from there on, in us."""
+
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
         """Return True when times without a fact have room for a forward step of ``by`` us before ``other`` contradicts
         ``number``."""
@@ -118,7 +121,8 @@ def _uncorroborated(
     against: dict[int, list[int]] = {}
     for pair in pairs:
         for number, other in (pair, pair[::-1]):
-            excess = -compared[pair] - (corroboration.shown_back(other) if number == pair[0] else 0)
+            shown = corroboration.shown_back if number == pair[0] else corroboration.shown_back_later
+            excess = -compared[pair] - shown(other)
             if number in doubted or other not in doubted or excess <= bounds[number] + bounds[other] + AGREE_US:
                 continue
             back = number == pair[1] and corroboration.was_right(other, number)

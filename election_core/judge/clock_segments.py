@@ -195,6 +195,10 @@ class Segments:
         """Return how far, at least, lines show the clock of ``number`` to be put back up to there, in us."""
         return sum(step.size for step in self._printed_between(self.of(self._all[number].source)[0].number, number))
 
+    def shown_back_later(self, number: int) -> int:
+        """Return how far, at least, lines show the clock of ``number`` to be put back from there on, in us."""
+        return sum(step.size for step in self._printed_between(number, self.of(self._all[number].source)[-1].number))
+
     def may_be_set_forward(self, number: int, other: int, by: int) -> bool:
         """Return True when times without a fact have room for a step of ``by`` us before ``other`` contradicts
         ``number``."""

@@ -23,7 +23,7 @@ from election_replay.election_core.fold.members import named_writer
 from election_replay.election_core.model.events import Unparsable
 from election_replay.election_core.model.streams import PACKED, stream_of, unpacked
 from election_replay.jobs.landing.blocks import CHUNK_BYTES, Block, Blocks, read_at
-from election_replay.jobs.landing.exports import as_bytes, is_json, may_be_rewritten, rewritten, text_of
+from election_replay.jobs.landing.exports import as_bytes, is_entry, is_json, may_be_rewritten, rewritten, text_of
 from election_replay.jobs.landing.heads import head_found
 from election_replay.jobs.landing.inferred_layout import common, stem, telling
 from election_replay.jobs.landing.joined_logs import logs_of_members, set_back
@@ -187,7 +187,8 @@ def _taken_out(
         of_writer = replace(file, source_node=writer.node or file.source_node, known_as=writer.log, settled=True)
         data = as_bytes(of_part)
         found = head_found(of_writer, data[:LOOKED_AT], config)
-        known = known or found.dialect is not None
+        taken_out = found.envelope is not None or not any(map(is_entry, of_part[:1]))  # else its texts are not read
+        known = known or (found.dialect is not None and taken_out)
         disorder = disorder_of(Held(data), of_writer, zone, named(found.dialect), found.envelope, beside=beside)
         ordered = (disorder and disorder.put_right(of_part)) or AsWritten(of_part, "")
         how |= dict.fromkeys(filter(None, [ordered.put_right]))

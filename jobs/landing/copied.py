@@ -67,6 +67,8 @@ def words_within(lines: Sequence[str]) -> int | None:
     if not NARROWEST <= widest <= WIDEST:
         return None
     begins = dated_forms(lines)
+    if not begins:  # objects whose times stand further behind: nothing tells a line from a continuation
+        return None
     pairs = [(line, after) for line, after in pairwise(lines) if after.strip() and form(after) not in begins]
     full = [line for line, after in pairs if not after[0].isspace() and too_much(line, after, widest)]
     short = sum(len(line) < widest for line in full)  # a screen breaks lines at its last column

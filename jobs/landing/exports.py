@@ -381,6 +381,11 @@ def as_line(row: Mapping[str, Any]) -> str:
     return json.dumps({name: value for name, value in named.items() if value is not None}, ensure_ascii=False)
 
 
+def is_entry(line: str) -> bool:
+    """Return True for a line that :func:`as_line` made of an entry's time, node and text."""
+    return line.startswith(('{"timestamp": ', '{"host": ', '{"message": '))
+
+
 def usable(time: Any) -> bool:
     """Return True when a time tells its zone: ISO with a zone, or a number since 1970.
 

@@ -65,6 +65,8 @@ ARCHIVES: tuple[tuple[bytes, int, str], ...] = (
 )
 """(bytes, offset, kind) of the archives and compressed files that this program does not unpack."""
 
+_PACKED = {f"it is {kind}" for _, _, kind in ARCHIVES}
+
 _PRETTY = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{[ \t\r]*\n\s*\")")
 _TIME_ONLY = re.compile(r"^\W{0,2}\d{1,2}:\d\d:\d\d[.,:]?\d{0,9}\b")
 _AMBIGUOUS = re.compile(r"\b\d{1,2}[/.-]\d{1,2}[/.-]\d{2}(?:\d{2})?[ T]\d{1,2}:\d\d:\d\d")
@@ -184,6 +186,8 @@ class Understanding:
             return None
         wrong, to_do = trouble
         lines = self._last_unread or self._strange or self._other
+        if wrong in _PACKED:  # it has bytes, and no lines
+            lines = []
         looks = f"; most lines look like {shape(kept, lines)}" if lines else ""
         return f"{NOT_UNDERSTOOD}{wrong}{looks}; {to_do}"
 
