@@ -83,7 +83,8 @@ def not_to_trust(
     doubted = clock_blame(pairs, set_once)
     if corroboration is not None:
         directly = {frozenset(pair) for pair, edge in among.items() if edge.most < -(bounds[pair[0]] + bounds[pair[1]])}
-        doubted += _uncorroborated(pairs, doubted, clock_of, bounds, compared, directly, corroboration)
+        alone = len({clock_of[number] for number in doubted} | {*was_set}) == 1
+        doubted += _uncorroborated(pairs, doubted, clock_of, bounds, compared, directly, corroboration, alone)
     if len(machines) == len(clock_of):
         return doubted
     proven = shortest_paths(clock_of, edges)
@@ -113,16 +114,21 @@ def _uncorroborated(
     compared: Proven,
     directly: Collection[frozenset[int]],
     corroboration: Corroboration,
+    alone: bool,
 ) -> list[int]:
     """Return the segments that contradict doubted ones by more than the lines of those show, that may have been set
-    themselves, and that no third clock supports. A third clock supports a segment by agreeing with it after that, or by
-    contradicting the same doubted segment ``directly``, by messages of its own."""
+    themselves, and that no third clock supports.
+
+    Only where one clock ``alone`` was wrong does a later step back of it show that it had been ahead: others may have
+    been behind as well. A third clock supports a segment by agreeing with it after that, or by contradicting the same
+    doubted segment ``directly``, by messages of its own.
+    """
 
     against: dict[int, list[int]] = {}
     for pair in pairs:
         for number, other in (pair, pair[::-1]):
-            shown = corroboration.shown_back if number == pair[0] else corroboration.shown_back_later
-            excess = -compared[pair] - shown(other)
+            later = corroboration.shown_back_later(other) if alone else 0
+            excess = -compared[pair] - (corroboration.shown_back(other) if number == pair[0] else later)
             if number in doubted or other not in doubted or excess <= bounds[number] + bounds[other] + AGREE_US:
                 continue
             back = number == pair[1] and corroboration.was_right(other, number)

@@ -260,11 +260,13 @@ def main() -> int:
     """Print what is wrong, and how often; fails where a finding is false."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     protocols = sorted({scenario.protocol for scenario in WILD.values()})
-    parser.add_argument("protocol", choices=protocols, nargs="*")
+    parser.add_argument("protocol", nargs="*", help=f"any of {', '.join(protocols)}; all by default")
     parser.add_argument("--worlds", type=int, default=500)
     parser.add_argument("--electorates", action="store_true", help="groups of other sizes than three, that change")
     parser.add_argument("--write", action="store_true", help="rewrite the section of docs/accuracy.md")
     given = parser.parse_args()
+    if unknown := {*given.protocol}.difference(protocols):
+        parser.error(f"no worlds of {', '.join(sorted(unknown))}")
     judged: dict[str, list[Judgement]] = {}
     for protocol in given.protocol or protocols:
         for world in judged_worlds(protocol, given.worlds, ELECTORATES if given.electorates else WILD):
