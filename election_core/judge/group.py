@@ -309,10 +309,11 @@ def _file_gaps(facts: Iterable[Fact]) -> dict[str, Sequence[tuple[Moment, Moment
     for fact in facts:
         if isinstance(fact, Written) and (end := until(fact)) is not None:
             files.setdefault(fact.source_node, []).append((since(fact), end))
-    return {source: gaps for source, spans in files.items() if (gaps := list(_between(sorted(spans))))}
+    return {source: gaps for source, spans in files.items() if (gaps := list(times_between(sorted(spans))))}
 
 
-def _between(spans: Sequence[tuple[Moment, Moment]]) -> Iterator[tuple[Moment, Moment]]:
+def times_between(spans: Sequence[tuple[Moment, Moment]]) -> Iterator[tuple[Moment, Moment]]:
+    """Yield the times of one clock between spans, in order of their begin, in which none of them lasted."""
     last = spans[0][1]
     for begin, end in spans[1:]:
         if begin.at > last.by:

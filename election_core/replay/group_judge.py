@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 
-from election_replay.election_core.judge.clock import Clocks, Message
+from election_replay.election_core.judge.clock import Clocks, Message, Moment
 from election_replay.election_core.judge.clock_skew import tells_of_wrong_clock, wrong_clocks
 from election_replay.election_core.judge.common_time import CommonTime, as_logged, stepped_over
 from election_replay.election_core.judge.consistency import consistent, in_lost_order
 from election_replay.election_core.judge.difference_constraints import UNBOUNDED
+from election_replay.election_core.judge.group import since, times_between, until
 from election_replay.election_core.judge.printed_times import stepped
 from election_replay.election_core.judge.quiescent import (
     FIRST_END,
@@ -97,25 +98,17 @@ def _causal_pairs(facts: list[Fact]) -> Iterator[Message]:
 def _gaps(facts: Iterable[Fact]) -> dict[str, list[tuple[int, int]]]:
     """Return the gaps (begin, end) in each source's log, in us: silences of a process, and times when none ran."""
     gaps: dict[str, set[tuple[int, int]]] = {}
-    runs: dict[str, set[tuple[int, int]]] = {}
+    runs: dict[str, set[tuple[Moment, Moment]]] = {}
     for fact in facts:
         if isinstance(fact, Silence | PassedOver) and fact.until is not None:
             gaps.setdefault(fact.source_node, set()).add((fact.since_by, fact.until))
         elif isinstance(fact, Alive):
-            end = UNBOUNDED if fact.until is None else fact.until_by or fact.until
-            runs.setdefault(fact.source_node, set()).add((fact.since, end))
+            end = until(fact) or Moment(UNBOUNDED, UNBOUNDED, fact.source_node)
+            runs.setdefault(fact.source_node, set()).add((since(fact), end))
     for source, of_source in runs.items():
-        gaps.setdefault(source, set()).update(_between(sorted(of_source)))
+        between = times_between(sorted(of_source))
+        gaps.setdefault(source, set()).update((ended.by, begun.at) for ended, begun in between)
     return {source: sorted(of_source) for source, of_source in gaps.items()}
-
-
-def _between(runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the times between process runs, in order, in which none of them lasted."""
-    ended = None
-    for since, until in runs:
-        if ended is not None and ended < since:
-            yield ended, since
-        ended = until if ended is None else max(ended, until)
 
 
 def _quiet(facts: Iterable[Fact]) -> dict[str, list[tuple[int, int]]]:

@@ -19,7 +19,7 @@ ONE_CLOCK = {
         "_tenures": "the beginning and the end of one role",
         "known_end": "the beginning and the end of one role",
         "_as_shown": "a role and the files of one log",
-        "_between": "the files of one log",
+        "times_between": "the spans of one clock",
         "length": "the two ends of one hole",
     },
     "judge/rhythm.py": {"stopped": "lengths of spans of one log"},
